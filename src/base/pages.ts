@@ -7,11 +7,11 @@ import { resolve } from "./resolve.ts";
 import { fallbackPath } from "./site-state.ts";
 import type { ManifestFile, Spa, Version } from "./types.ts";
 
-type Files = ReadonlyMap<string, ManifestFile>;
+type ManifestFiles = ReadonlyMap<string, ManifestFile>;
 
 /** A version of a site, as far as its addresses go. `spa` is the site's setting. */
 export interface Pages {
-  files: Files;
+  files: ManifestFiles;
   spa: Pick<Spa, "enabled">;
   version: Pick<Version, "spa_rule">;
   /** The file that a rule of the site shows at a percent-encoded path; null if no rule does. Left out if no rule is asked. */

@@ -11,7 +11,7 @@ const COMMENTS = /^comments\.json$|[^/]\.comments\.json$/;
 
 export type Reserved = "service" | "certificates" | "comments";
 
-/** What a path is reserved for; null if it is free for the site. */
+/** Says what a path is reserved for; null if it is free for the site. */
 export function reservedFor(name: string): Reserved | null {
   if (SERVICE.test(name)) return "service";
   if (CERTIFICATES.test(name)) return "certificates";

@@ -32,11 +32,11 @@ export const newRequestId = (): string => `req_${randomHex()}`;
 export const isSiteId = (text: string): boolean => /^site_[0-9a-z]{20}$/.test(text);
 export const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
 
-/** What a deploy token may do. */
+/** The rights that a deploy token may have. */
 export const SCOPES = ["read", "preview", "deploy", "create"] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What the owner of a deploy token made it for. */
+/** The purpose that the owner of a deploy token made it for. */
 export interface DeployGrant {
   account_id: string;
   token_id: string;

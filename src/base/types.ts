@@ -14,17 +14,17 @@ export interface Limits {
   max_zip_bytes: number;
 }
 
-/** What an upload is judged by besides its files: the service, and the site that it is for. */
+/** The facts that an upload is judged by besides its files: about the service, and about the site that it is for. */
 export interface SiteContext {
   sites_domain: string;
-  /** Where to appeal. */
+  /** The operator's address for appeals. */
   contact: string | null;
   /** The text of DATA/brands.txt. */
   brands: string;
   /** Null for a new site: its name is drawn when it is stored. */
   slug: string | null;
-  /** What a list of its files is headed with: the slug, of a new site the first that is tried (the next one is taken once
-   *  in ten million deploys). */
+  /** The heading of a list of its files: the slug; for a new site the first one that is tried (once in ten million deploys
+   *  the next one is taken). */
   name?: string;
   anonymous: boolean;
   /** The owner's setting for unknown paths; null or left out means as detected. */
@@ -41,7 +41,7 @@ type HealedCode =
   | "stripped_root_folder"
   | "encoding_fixed";
 
-/** What the service fixed on the caller's behalf. */
+/** A fault that the service fixed on the caller's behalf. */
 export interface Healed {
   code: HealedCode;
   message: string;
@@ -81,7 +81,7 @@ export type WarningCode =
   | "header_refused"
   | "rules_over_limit";
 
-/** What the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */
+/** A fault that the service could not fix. `fix_recipe` is one imperative sentence that a program or a person can carry out. */
 export interface Warning {
   code: WarningCode;
   message: string;
@@ -93,9 +93,9 @@ export interface Warning {
 export interface Finding extends Warning {
   /** The file to change. */
   path: string;
-  /** What the file names, as written. */
+  /** The address that the file names, as written. */
   target: string;
-  /** What is wrong, if files may name it in different ways: the file that is missing. */
+  /** The file that is missing, if files may name it in different ways. */
   cause?: string;
 }
 
@@ -122,7 +122,7 @@ type DeployStage =
 /** Called at each stage and file, so that a deadline can say where a deploy hung. */
 export type Progress = (stage: DeployStage, file?: string) => void;
 
-/** What travels through the pipeline: a stage takes a Draft and returns a Draft. */
+/** The upload on its way through the pipeline: a stage takes a Draft and returns a Draft. */
 export interface Draft {
   /** Everything that will be served: uploaded files and those that a stage made. */
   readonly files: Files;
@@ -158,7 +158,7 @@ export interface ManifestFile {
   made: boolean;
 }
 
-/** What the pipeline makes of an upload, ready to be stored. */
+/** The version that the pipeline makes of an upload, ready to be stored. */
 export interface BuiltVersion {
   /** First 16 hex digits of `digest`. */
   version_id: string;

@@ -3,7 +3,7 @@
 import { existsSync, readdirSync } from "node:fs";
 import { quoted } from "../client/build-dir.ts";
 import { scanArguments, type WrittenFlag } from "../command/arguments.ts";
-import { commandNamed, commandsBelow, type Given, Words } from "../command/index.ts";
+import { commandNamed, commandsBelow, type CallWords, Words } from "../command/index.ts";
 import { nearest } from "../command/nearest.ts";
 import { COMMON_FLAGS, type Command, type Flag } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
@@ -11,7 +11,7 @@ import { svc } from "./invocation.ts";
 
 interface CommandCall {
   command: Command;
-  given: Given;
+  given: CallWords;
 }
 
 /** The first argument that is no flag names the command; any other word belongs to the first row of the table. */
@@ -106,7 +106,7 @@ const callOf = ({ name }: Pick<Command, "name">): string => svc(name);
 
 const flagsOf = (command: Command): Flag[] => [...command.flags, ...COMMON_FLAGS];
 
-function givenTo(command: Command, { words, unknown }: ParsedLine, commands: readonly Command[]): Given {
+function givenTo(command: Command, { words, unknown }: ParsedLine, commands: readonly Command[]): CallWords {
   const foreign = [...words.flags.keys()].find((name) => !flagsOf(command).some((flag) => flag.name === name));
   const stranger = unknown[0] ?? (foreign === undefined ? undefined : `--${foreign}`);
   if (stranger !== undefined) throw unknownFlag(stranger, command, commands);
@@ -141,7 +141,7 @@ const isWithin = ({ name }: Command, top: Command): boolean => name === top.name
 /** These flags change how an answer looks, not what was asked. */
 const OUTPUT_FLAG = /^(--json|--quiet|-q)$/;
 
-/** What was typed from the first argument that is no flag on. */
+/** The words that were typed, from the first argument that is no flag. */
 function typedFrom(args: readonly string[], first: string): string[] {
   const [word, ...rest] = args.slice(args.indexOf(first));
   return rest.every((other) => OUTPUT_FLAG.test(other)) ? [word!] : [word!, ...rest];

@@ -1,10 +1,10 @@
-/** What a command of svc works with, and the flags that many of them take. */
+/** The context that a command of svc works with, and the flags that many of them take. */
 import type { Command as AnyCommand, Flag as AnyFlag } from "../command/index.ts";
 import type { Links } from "./saved/links.ts";
 import type { Server } from "./saved/server.ts";
 import type { Env, Terminal } from "./terminal/index.ts";
 
-export type { Given } from "../command/index.ts";
+export type { CallWords } from "../command/index.ts";
 
 /** The machine that a command runs on, and the server that it asks. */
 export interface Context {

@@ -1,2 +1,2 @@
-/** What `svc --version` prints; package.json says the same. */
+/** The version that `svc --version` prints; package.json says the same. */
 export const VERSION = "0.3.0";

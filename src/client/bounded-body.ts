@@ -35,6 +35,3 @@ export async function readAtMost(response: Response, most = MOST_ANSWER_BYTES): 
   }
   return joined(parts, length);
 }
-
-export const readTextAtMost = async (response: Response, most?: number): Promise<string> =>
-  new TextDecoder().decode(await readAtMost(response, most));

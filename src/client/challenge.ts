@@ -56,10 +56,6 @@ export async function solve({ challenge, bits }: Challenge, progress: WorkProgre
   }
   throw new Error("no proof was found");
 }
-
-/** Whether the body is a refusal that a proof can lift. */
-export const asksForProof = (body: unknown): boolean =>
-  (Object(body) as { code?: unknown }).code === "challenge_failed";
 /** How many proofs are tried: one can arrive too late, or a request whose answer was lost can have used it. */
 export const MOST_PROOFS = 3;
 

@@ -6,10 +6,10 @@ import { droppedAs } from "../base/reserved-paths.ts";
 import { contentHash, deployDigest, versionIdOf, wrappingFolder } from "../base/version-id.ts";
 import { IGNORE_FILE, type Ignored, parseIgnore } from "./ignore.ts";
 
-export type Files = Map<string, Uint8Array<ArrayBuffer>>;
+export type FilesByPath = Map<string, Uint8Array<ArrayBuffer>>;
 
-export async function readFiles(listed: readonly Listed[]): Promise<Files> {
-  const files: Files = new Map();
+export async function readFiles(listed: readonly ListedFile[]): Promise<FilesByPath> {
+  const files: FilesByPath = new Map();
   for (const { path, location } of listed) {
     const { buffer, byteOffset, byteLength } = await readFile(location);
     files.set(path, new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength));
@@ -25,7 +25,7 @@ export async function readFiles(listed: readonly Listed[]): Promise<Files> {
 export const collectDist = async (path: string): Promise<Map<string, Uint8Array>> =>
   readFiles((await listFiles(path)).files);
 
-export interface Listed {
+export interface ListedFile {
   /** Relative to the root, `/` separators, NFC. */
   path: string;
   /** The path of the bytes on this machine. */
@@ -34,7 +34,7 @@ export interface Listed {
 }
 
 interface Listing {
-  files: Listed[];
+  files: ListedFile[];
   /** Paths left out because they are never deployed (`.env`, `.git`, …); a folder covers everything below it. */
   secrets: string[];
 }
@@ -93,7 +93,7 @@ async function followLink(walk: Walk, path: string, location: string): Promise<s
   return target;
 }
 
-function addFile(walk: Walk, file: Listed): void {
+function addFile(walk: Walk, file: ListedFile): void {
   const other = walk.byPath.get(file.path);
   if (other !== undefined) {
     throw new Error(`${other} and ${file.location} have the same name in two Unicode spellings. Rename one of them.`);

@@ -3,6 +3,3 @@ declare const SVC_DEFAULT_SERVER: string;
 
 export const BUILT_IN_SERVER =
   typeof SVC_DEFAULT_SERVER === "string" && SVC_DEFAULT_SERVER !== "" ? SVC_DEFAULT_SERVER : "http://localhost:8787";
-
-/** `DEPLOY_URL`, else the URL of the build, else a server on this machine. */
-export const defaultServer = (): string => process.env["DEPLOY_URL"] || BUILT_IN_SERVER;

@@ -1,9 +1,9 @@
 /** Makes a new site of files: the library's one call to the service. */
-import { readTextAtMost, TooLongAnswer } from "./bounded-body.ts";
-import { asksForProof, type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
-import { defaultServer } from "./default-server.ts";
+import { TooLongAnswer, readAtMost } from "./bounded-body.ts";
+import { type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { localFetch } from "./loopback.ts";
 import { zipFiles } from "./zip.ts";
+import { BUILT_IN_SERVER } from "./default-server.ts";
 
 type Handle = (request: Request) => Response | Promise<Response>;
 
@@ -42,9 +42,9 @@ export interface DeployResult {
   /** Only on owned deploys. */
   owner_account_id?: string;
   next_actions: NextAction[];
-  /** What the service fixed. */
+  /** The faults that the service fixed. */
   healed: { code: string; message: string; path?: string; reason?: string }[];
-  /** What it could not fix, each with the change to make. */
+  /** The faults that it could not fix, each with the change to make. */
   warnings: { code: string; message: string; path?: string; fix_recipe: string }[];
   render: {
     status: "pending" | "done" | "failed";
@@ -54,7 +54,7 @@ export interface DeployResult {
     console: unknown[];
     failed_requests: unknown[];
     dom_summary: unknown;
-    /** What the deploy's own warnings could not know. */
+    /** Faults that only a browser could see. */
     warnings?: { code: string; message: string; path?: string; fix_recipe: string }[];
   };
 }
@@ -162,3 +162,12 @@ export async function deploySite(options: DeployOptions): Promise<DeployResult> 
     throw failed((error as Error).message, error);
   }
 }
+
+const readTextAtMost = async (response: Response, most?: number): Promise<string> =>
+  new TextDecoder().decode(await readAtMost(response, most));
+
+/** Whether the body is a refusal that a proof can lift. */
+const asksForProof = (body: unknown): boolean => (Object(body) as { code?: unknown }).code === "challenge_failed";
+
+/** `DEPLOY_URL`, else the URL of the build, else a server on this machine. */
+const defaultServer = (): string => process.env["DEPLOY_URL"] || BUILT_IN_SERVER;

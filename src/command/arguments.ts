@@ -7,7 +7,7 @@ export interface KnownFlag {
   name: string;
   /** One letter, for a flag that takes no value. */
   short?: string;
-  /** What its value is called; a flag without is on or off. */
+  /** The name of its value in the help; a flag without one is on or off. */
   value?: string;
 }
 

@@ -8,8 +8,8 @@ export interface Flag extends KnownFlag {
   required?: true;
 }
 
-/** What a call gives its command. */
-export interface Given {
+/** The arguments and flags that a call gives its command. */
+export interface CallWords {
   /** The first argument. */
   argument: string | undefined;
   /** All arguments, in order. */
@@ -34,15 +34,18 @@ export interface Command<Context, Row extends Flag = Flag> {
   /** Further lines of its own help. */
   details: readonly string[];
   /** Resolves to the exit code if that is not 0. Throws an error whose message is a sentence. */
-  run(context: Context, given: Given): Promise<number | void>;
+  run(context: Context, given: CallWords): Promise<number | void>;
 }
 
-type Named = Pick<Command<never>, "name">;
+type NamedCommand = Pick<Command<never>, "name">;
 
-const wordsOf = ({ name }: Named): string[] => (name === "" ? [] : name.split(" "));
+const wordsOf = ({ name }: NamedCommand): string[] => (name === "" ? [] : name.split(" "));
 
 /** The command with the longest name that `words` begin with. */
-export function commandNamed<Row extends Named>(commands: readonly Row[], words: readonly string[]): Row | undefined {
+export function commandNamed<Row extends NamedCommand>(
+  commands: readonly Row[],
+  words: readonly string[],
+): Row | undefined {
   const matches = commands.filter((command) => {
     const own = wordsOf(command);
     return own.length > 0 && own.every((word, i) => word === words[i]);
@@ -51,7 +54,7 @@ export function commandNamed<Row extends Named>(commands: readonly Row[], words:
 }
 
 /** The commands whose names have one word more than `name`: `comments token` has `comments token create`, … */
-export const commandsBelow = <Row extends Named>(commands: readonly Row[], name: string): Row[] =>
+export const commandsBelow = <Row extends NamedCommand>(commands: readonly Row[], name: string): Row[] =>
   commands.filter(
     (command) => command.name.startsWith(`${name} `) && !command.name.slice(name.length + 1).includes(" "),
   );
@@ -65,7 +68,7 @@ export class Words {
     this.flags.set(name, [...(this.flags.get(name) ?? []), ...(value === true ? [] : [value])]);
   }
 
-  given(): Given {
+  given(): CallWords {
     const { positionals, flags } = this;
     return {
       argument: positionals[0],

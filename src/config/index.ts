@@ -45,7 +45,7 @@ const ASKING_FLAGS = [
 
 const SERVER_FLAGS: readonly (KnownFlag & { key?: SettingName })[] = [...ASKING_FLAGS, ...SETTING_FLAGS];
 
-/** What the flags ask for; null means to serve. */
+/** The task that the flags ask for; null means to serve. */
 export const askedFor = (argv: readonly string[]): (typeof ASKING_FLAGS)[number]["name"] | null =>
   ASKING_FLAGS.find(({ name }) => hasFlag(argv, SERVER_FLAGS, name))?.name ?? null;
 

@@ -1,4 +1,4 @@
-/** What the machine allows a server: file descriptors for connections, memory for the cache, and an address to listen on. */
+/** The limits that the machine sets a server: file descriptors for connections, memory for the cache, and an address to listen on. */
 import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 
@@ -28,7 +28,7 @@ const MOST_CACHE = 112 * MB;
 /** The rest is for requests under way, and for the processes of each server that build versions and code bodies. */
 const CACHE_SHARE = 1 / 8;
 
-/** What this process and its children may have together: its cgroup's limit, if that is less than the machine has. */
+/** The memory that this process and its children may have together: its cgroup's limit, if that is less than the machine has. */
 const allowedMemory = (): number => Math.min(totalmem(), process.constrainedMemory() || Infinity);
 
 /** How many bytes each of `processes` serving processes may keep in its cache. */

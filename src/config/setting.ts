@@ -1,4 +1,4 @@
-/** What a setting is, and how values are read that several settings share: numbers, sizes, durations. */
+/** The parts of a setting, and how values are read that several settings share: numbers, sizes, durations. */
 import { milliseconds, UNIT_MS } from "../base/units.ts";
 
 export interface Setting<T> {
@@ -18,22 +18,6 @@ export interface Setting<T> {
   secret?: true;
 }
 
-export const integer = (least: number, most: number) => (text: string) => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  return value >= least && value <= most ? value : undefined;
-};
-export const oneOf =
-  <const T extends string>(...words: T[]) =>
-  (text: string): T | undefined =>
-    words.find((word) => word === text);
-export const filled = (text: string): string | undefined => text.trim() || undefined;
-
-/** Reads `off` as null. */
-export const orOff =
-  <T>(parse: (text: string) => T | undefined) =>
-  (text: string): T | null | undefined =>
-    text === "off" ? null : parse(text);
-
 const UNIT_BYTES: Readonly<Record<string, number>> = { "": 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
 const bytesFrom = (form: RegExp, most: number) => (text: string) => {
@@ -47,9 +31,6 @@ export const size = (most: number) => bytesFrom(/^(\d{1,15})([kmg]?b)?$/, most);
 
 /** Reads a size, also as `5g`, `500m` or `64k`; at most a petabyte. */
 export const quotaSize = bytesFrom(/^(\d{1,15})([kmg]?b?)$/, 2 ** 50);
-
-/** Reads `90%` or `90`. */
-export const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
 
 /** Reads `30s`, `15m`, `12h` or `14d` as milliseconds, at least one second and at most a hundred years. */
 export function duration(text: string): number | undefined {

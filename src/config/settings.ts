@@ -4,7 +4,28 @@ import { availableParallelism } from "node:os";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { durationText, sizeText } from "../base/units.ts";
-import { duration, filled, integer, oneOf, orOff, percent, quotaSize, type Setting, size } from "./setting.ts";
+import { duration, quotaSize, type Setting, size } from "./setting.ts";
+
+const integer = (least: number, most: number) => (text: string) => {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  return value >= least && value <= most ? value : undefined;
+};
+
+/** Reads `90%` or `90`. */
+const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
+
+/** Reads `off` as null. */
+const orOff =
+  <T>(parse: (text: string) => T | undefined) =>
+  (text: string): T | null | undefined =>
+    text === "off" ? null : parse(text);
+
+const filled = (text: string): string | undefined => text.trim() || undefined;
+
+const oneOf =
+  <const T extends string>(...words: T[]) =>
+  (text: string): T | undefined =>
+    words.find((word) => word === text);
 
 function baseUrl(text: string): string | undefined {
   const url = URL.parse(text);
@@ -33,7 +54,7 @@ const variable = <T>(name: string, row: Omit<Setting<T>, "flag" | "variables">):
 const onOrOff = (name: string, meaning: string): Setting<"on" | "off"> =>
   variable(name, { fallback: "off", meaning, allowed: "on or off", parse: oneOf("on", "off") });
 
-/** What an owner's sites may hold (BEYOND 9). */
+/** A limit for all sites of one owner (BEYOND 9). */
 const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
   variable(`QUOTA_${name}`, {
     fallback,

@@ -18,7 +18,7 @@ export interface UploadBody {
 interface UploadJob extends UploadBody {
   /** The process reads the brands itself. */
   site: Omit<SiteContext, "brands">;
-  /** Whose turn at a slot it is: an IPv4 address or an IPv6 /48, and of that the /64. */
+  /** The customer waits for a slot in turn with others: an IPv4 address or an IPv6 /48. The network is its /64. */
   customer: string;
   network: string;
 }
@@ -61,7 +61,7 @@ export type Deployed = Published &
 /** After another change of the live pointer than a deploy: the threads of its comments go along. */
 export interface CarryJob {
   carry: { site_id: string };
-  /** Whose turn at a slot it is. */
+  /** Waits for a slot in turn with others. */
   customer: string;
   network: string;
 }
@@ -83,16 +83,14 @@ export interface Planned {
   need: string[];
 }
 
-export type Job = DeployJob | RehearsalJob | CarryJob | PlanJob;
-
 /** Members that do not go to the process. */
 type Uploaded = "zip" | "list" | "customer" | "network";
 
-type Given =
+type JobOf =
   Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded> | Omit<CarryJob, Uploaded> | Omit<PlanJob, Uploaded>;
 
 /** The same with the zip as a file. */
-export type ProcessJob = Given & {
+export type ProcessJob = JobOf & {
   /** In DATA/tmp; of a plan it is the list, of a job without either a file that is not there. */
   zip_path: string;
   data_dir: string;
@@ -120,5 +118,3 @@ export interface DeployAnswer {
 
 /** `publish`: the yes to the process's question. `close`, which every child hears: leave the database in order, and end. */
 export type ToProcess = ProcessJob | "publish";
-/** `may I publish`: from a yes on nothing ends it. */
-export type FromProcess = "may I publish" | DeployAnswer;

@@ -10,10 +10,18 @@ import { createGate } from "../run/gate.ts";
 import type { Log } from "../run/log.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../base/types.ts";
-import { busy, notStarted, stopping } from "./failures.ts";
+import {
+  busy,
+  type DeployProcess,
+  type Done,
+  notStarted,
+  startDeployProcess,
+  startTask,
+  stopping,
+  type Task,
+} from "./task.ts";
 import { type UploadFile, noZip, type Pieces, receiveZip } from "./upload-file.ts";
-import type { CarryJob, Deployed, DeployJob, Job, PlanJob, Planned, RehearsalJob, Rehearsed } from "./job.ts";
-import { type DeployProcess, type Done, startDeployProcess, startTask, type Task } from "./task.ts";
+import type { CarryJob, Deployed, DeployJob, PlanJob, Planned, RehearsalJob, Rehearsed } from "./job.ts";
 
 interface PoolOptions {
   data_dir: string;
@@ -165,3 +173,5 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
     },
   };
 }
+
+type Job = DeployJob | RehearsalJob | CarryJob | PlanJob;

@@ -1,27 +1,27 @@
 /** The code of a deploy's process: the pipeline, then the store, on a connection of its own. It does one job after the other;
  *  its only way out is the channel to the server that started it. */
 import packageJson from "../../package.json" with { type: "json" };
-import { plainFailure } from "../base/errors.ts";
-import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Limits, type Progress } from "../base/types.ts";
+import { plainFailure, Refusal } from "../base/errors.ts";
+import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Limits, type Progress, type Bytes } from "../base/types.ts";
 import { carryThreads, type ReviewThread } from "../comments/carry.ts";
-import { build, planUpload } from "../pipeline/index.ts";
+import { build, planUpload, type Ingested, openDelta } from "../pipeline/index.ts";
 import { dieWithParent, serveParent } from "../run/serve-parent.ts";
 import { serviceClock } from "../run/thread.ts";
 import { compareUploads, openStore, readBrands, type Store } from "../store/index.ts";
-import { diskRefusal, refuseCollision, unknownSite } from "../store/refusals.ts";
-import type { ChangedFile, Versions } from "../store/versions.ts";
+import { diskRefusal, refuseCollision, unknownSite, DamagedBlob } from "../store/refusals.ts";
+import type { ChangedFile, Versions, Stored } from "../store/versions.ts";
 import { takeZip } from "./upload-file.ts";
 import type {
   Deployed,
-  FromProcess,
   DeployOutcome,
   Planned,
   ProcessJob,
   RehearsalJob,
   Rehearsed,
   ToProcess,
+  DeployAnswer,
 } from "./job.ts";
-import { joinDelta } from "./join.ts";
+import { createGate } from "../run/gate.ts";
 
 let store: Promise<Store> | undefined;
 let clock = serviceClock(0);
@@ -236,4 +236,56 @@ export function measureStages(clock: () => number): Stages {
       return Object.fromEntries([...spent].map(([stage, ms]) => [stage, Math.round(ms)]));
     },
   };
+}
+
+/** `may I publish`: from a yes on nothing ends it. */
+type FromProcess = "may I publish" | DeployAnswer;
+
+/** One by one a thousand files take three times as long. */
+const READERS = 8;
+
+interface Around {
+  limits: Limits;
+  store: Pick<Store, "versions" | "blobs">;
+}
+
+/** `damaged`: for the operator, a file that should have been there. */
+function missingBlobs(need: string[], damaged: Error | undefined): Refusal {
+  const [files, them] = need.length === 1 ? ["1 file", "it"] : [`${need.length} files`, "them"];
+  const sentence = `The site does not have ${files} that the delta leaves out. Send the delta again with ${them}.`;
+  return Object.assign(new Refusal("missing_blobs", sentence, { need }), { cause: damaged });
+}
+
+/** Each is hashed as it is read: one that is gone, or not what it was, is as good as never stored. */
+async function readStored(stored: readonly Stored[], { blobs }: Around["store"]) {
+  const contents = new Map<string, Bytes>();
+  const damaged: Error[] = [];
+  const reading = createGate({ width: READERS });
+  const read = async (file: Stored) => {
+    try {
+      contents.set(file.sha256, await blobs.read(file));
+    } catch (error) {
+      if (!(error instanceof DamagedBlob)) throw error;
+      damaged.push(error);
+    }
+  };
+  await Promise.all(stored.map((file) => reading.run(() => read(file))));
+  return { contents, damaged };
+}
+
+/** Throws what the whole upload would be refused with, `invalid_delta` and `missing_blobs`. */
+async function joinDelta(
+  zip: Uint8Array,
+  site_id: string,
+  { limits, store }: Around,
+  progress: Progress,
+): Promise<Ingested> {
+  const delta = openDelta(zip, limits, progress);
+  const stored = await store.versions.possessed(site_id, delta.left_out);
+  const came = delta.unpack(new Map([...stored].map(([sha256, { bytes }]) => [sha256, bytes])));
+  progress("joining");
+  const { contents, damaged } = await readStored([...stored.values()], store);
+  const need = delta.left_out.filter((sha256) => !contents.has(sha256));
+  if (need.length > 0) throw missingBlobs(need, damaged[0]);
+  return delta.join(new Map([...contents, ...came]));
 }

@@ -6,7 +6,7 @@ import { hashPassword, normalEmail } from "../http/passwords.ts";
 import { hashToken, newAccountId, newToken } from "../base/tokens.ts";
 import type { EndedTokens } from "../store/people/operator-accounts.ts";
 import { UNIT_MS } from "../base/units.ts";
-import { type Given, JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
+import { type CallWords, JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
 import { counted, list } from "./print.ts";
 
 const INVITATION_MS = 7 * UNIT_MS.d;
@@ -14,7 +14,7 @@ const INVITATION_MS = 7 * UNIT_MS.d;
 /** A command about one account, which its address names. */
 const aboutAccount = (
   { flags = [], ...row }: Pick<OperatorCommand, "name" | "summary" | "details"> & Partial<OperatorCommand>,
-  run: (email: string, context: OperatorContext, given: Given) => Promise<void>,
+  run: (email: string, context: OperatorContext, given: CallWords) => Promise<void>,
 ): OperatorCommand => ({
   ...row,
   arguments: ["<email>"],

@@ -1,5 +1,5 @@
-/** What a command of svc-server works with. */
-import type { Command, Given } from "../command/index.ts";
+/** The context that a command of svc-server works with. */
+import type { Command, CallWords } from "../command/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Operations } from "../store/operations.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
@@ -18,6 +18,6 @@ export interface OperatorContext {
 }
 
 export type OperatorCommand = Command<OperatorContext>;
-export type { Given };
+export type { CallWords };
 
 export const JSON_FLAG = { name: "json" } as const;

@@ -6,7 +6,7 @@ import type { Config } from "../config/index.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
 import { json } from "./print.ts";
-import type { Check, Finding, Patient } from "./finding.ts";
+import type { Finding, Patient } from "./finding.ts";
 import { clock, disk, permissions } from "./machine.ts";
 import { certificate, dns, ports } from "./reachable.ts";
 
@@ -50,3 +50,5 @@ export const doctor: OperatorCommand = {
     return findings.some(({ status }) => status === "fail") ? 1 : 0;
   },
 };
+
+type Check = (patient: Patient) => Finding | Promise<Finding>;

@@ -1,4 +1,4 @@
-/** What a check of `doctor` is given, and what it finds. */
+/** The facts that a check of `doctor` is given, and its findings. */
 import type { Config } from "../config/index.ts";
 import type { Peeked } from "../store/operations.ts";
 
@@ -13,13 +13,11 @@ export interface Finding {
 
 export interface Patient {
   config: Config;
-  /** What the data directory says of itself; null if there is none yet. */
+  /** The data directory's own record of itself; null if there is none yet. */
   kept: Peeked | null;
   /** Epoch milliseconds. */
   now: number;
 }
-
-export type Check = (patient: Patient) => Finding | Promise<Finding>;
 
 const GRAVITY: readonly FindingStatus[] = ["skip", "ok", "warn", "fail"];
 

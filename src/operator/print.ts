@@ -1,6 +1,6 @@
 /** Rows for a terminal and JSON for programs. What came from outside cannot move the cursor or add a line. */
 import { visible, visibleJson } from "../base/visible.ts";
-import type { Given, OperatorContext } from "./command.ts";
+import type { CallWords, OperatorContext } from "./command.ts";
 
 type Cell = string | number | null;
 
@@ -18,7 +18,7 @@ export const json = (value: unknown): string => `${visibleJson(value, 2)}\n`;
 /** Prints a table for people, or with `--json` all fields of each row for programs. */
 export function list<Row>(
   { print }: OperatorContext,
-  given: Given,
+  given: CallWords,
   rows: readonly Row[],
   columns: Readonly<Record<string, (row: Row) => Cell>>,
 ): void {
@@ -31,8 +31,5 @@ export function list<Row>(
     ),
   );
 }
-
-/** Epoch milliseconds as ISO 8601. */
-export const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());
 
 export const counted = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;

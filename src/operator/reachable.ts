@@ -143,7 +143,7 @@ function readText(path: string): string {
   }
 }
 
-/** What a process has open; nothing if this user may not know. */
+/** The files and sockets that a process has open; empty if this user may not know. */
 function openIn(pid: string): string[] {
   try {
     const folder = `/proc/${pid}/fd`;

@@ -1,4 +1,4 @@
-/** What a failing disk or database means for the person at the terminal. */
+/** Sentences for the person at the terminal when a disk or database fails. */
 import { Refusal } from "../base/errors.ts";
 
 const SENTENCES: Readonly<Record<string, string>> = {

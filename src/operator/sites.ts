@@ -8,7 +8,7 @@ import { siteState } from "../base/site-state.ts";
 import { isSiteId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import { JSON_FLAG, type OperatorCommand } from "./command.ts";
-import { instant, list } from "./print.ts";
+import { list } from "./print.ts";
 
 const siteRow = (config: Config, site: ListedSite) => ({
   site_id: site.site_id,
@@ -155,3 +155,6 @@ async function siteNamed(text: string, operations: Operations): Promise<Site> {
       : `There is no site ${JSON.stringify(text)}: give its site_id, slug or URL (svc-server sites lists them).`,
   );
 }
+
+/** Epoch milliseconds as ISO 8601. */
+const instant = (ms: number | null): string | null => (ms === null ? null : new Date(ms).toISOString());

@@ -66,7 +66,7 @@ export interface Pictures {
   phone: Bytes | null;
 }
 
-export interface Seen {
+export interface PageSeen {
   console: ConsoleEntry[];
   errors: PageError[];
   failed_requests: SeenRequest[];
@@ -85,12 +85,10 @@ export interface Tried {
 }
 
 export type ToRender = { look: RenderJob } | { try: Chromium & { folder: string } };
-export type FromRender = { seen: Seen } | Tried;
+export type FromRender = { seen: PageSeen } | Tried;
 
 /** WebP bytes of one picture. */
 export const MOST_PICTURE_BYTES = 200 * 1024;
-/** Entries of each list. */
-export const MOST_ENTRIES = 50;
 /** Characters of each text. */
 const LONGEST_TEXT = 500;
 
@@ -104,7 +102,3 @@ export function kept(value: unknown, longest = LONGEST_TEXT): string {
   const shown = text.replace(TOKENS, "$1…").replaceAll("\0", "");
   return shown.length <= longest ? shown : `${shown.slice(0, longest - 1).toWellFormed()}…`;
 }
-
-/** Data addresses are as long as what they hold. */
-export const keptUrl = (value: unknown): string =>
-  typeof value === "string" && value.startsWith("data:") ? kept(value, 64) : kept(value);

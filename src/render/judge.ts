@@ -1,7 +1,7 @@
 /** Warnings for a page: for what failed in the browser, unless the lint has said it already. */
 import type { RenderWarning } from "../store/renders.ts";
 import type { Receipt } from "../store/receipts.ts";
-import type { PageError, Seen, SeenRequest } from "./job.ts";
+import type { PageError, PageSeen, SeenRequest } from "./job.ts";
 
 /** Warnings of one code; the last says how many more there are. */
 const MOST_OF_A_CODE = 5;
@@ -58,7 +58,7 @@ function told(receipt: Receipt | null, address: string): boolean {
   });
 }
 
-function failedRequests(seen: Seen, receipt: Receipt | null): RenderWarning[] {
+function failedRequests(seen: PageSeen, receipt: Receipt | null): RenderWarning[] {
   const wrong = seen.failed_requests.filter((one) => !one.elsewhere && !NOT_MISSED.has(one.kind) && isFault(one));
   const paths = new Map<string, SeenRequest>();
   for (const request of wrong) {
@@ -83,7 +83,7 @@ const placeOf = ({ url, line }: PageError): string => {
 };
 
 /** `lacks`: the page does not have all that its scripts have for a visitor. Then only errors that visitors have too are judged. */
-function scriptErrors(seen: Seen, lacks: boolean): RenderWarning[] {
+function scriptErrors(seen: PageSeen, lacks: boolean): RenderWarning[] {
   const told = seen.errors.filter(({ text, own }) => (own || !lacks) && !BESIDES.test(text));
   const errors = new Map(told.map((one) => [one.text, one]));
   return [...errors.values()].map((error) => {
@@ -118,7 +118,7 @@ function bounded(warnings: RenderWarning[]): RenderWarning[] {
 }
 
 /** `receipt`: the warnings of the version's deploy. */
-export function judge(seen: Seen, receipt: Receipt | null): RenderWarning[] {
+export function judge(seen: PageSeen, receipt: Receipt | null): RenderWarning[] {
   const refused = seen.failed_requests.filter(({ elsewhere, url }) => elsewhere && !counts(url));
   const lacks = (kinds: ReadonlySet<string>) => refused.some(({ kind }) => kinds.has(kind));
   return [

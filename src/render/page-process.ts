@@ -59,9 +59,9 @@ const TMPFS = 0x01021994;
 const SHARED = /^([\da-f]+)-([\da-f]+) ..[x-]s ([\da-f]+) (\S+ \d+) +(\/.*)$/gm;
 
 /** By file, which several processes map: how far its mappings reach, in bytes. */
-type Files = Map<string, number>;
+type FileSizes = Map<string, number>;
 
-function addFiles(files: Files, pid: string, folder: string): void {
+function addFiles(files: FileSizes, pid: string, folder: string): void {
   for (const [, from, to, offset, file, path] of readFileSync(`/proc/${pid}/maps`, "latin1").matchAll(SHARED)) {
     if (!path!.startsWith(folder)) continue;
     const end = parseInt(offset!, 16) + parseInt(to!, 16) - parseInt(from!, 16);
@@ -70,7 +70,7 @@ function addFiles(files: Files, pid: string, folder: string): void {
 }
 
 /** In bytes; 0 for a process of another group, or one that is gone. `folder`: null when its files are counted as shared pages. */
-function memoryIfOf(group: number, pid: string, files: Files, folder: string | null): number {
+function memoryIfOf(group: number, pid: string, files: FileSizes, folder: string | null): number {
   try {
     // Behind the name, which may hold anything: state, parent, group.
     const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
@@ -93,7 +93,7 @@ function onDisk(folder: string): string | null {
  *  memory when /dev/shm has no room. The browser's program and libraries are not counted. 0 when the platform cannot tell. */
 function memoryOfGroup(group: number, folder: string): number {
   let sum = 0;
-  const files: Files = new Map();
+  const files: FileSizes = new Map();
   try {
     const on_disk = onDisk(folder);
     for (const pid of readdirSync("/proc")) if (/^\d/.test(pid)) sum += memoryIfOf(group, pid, files, on_disk);

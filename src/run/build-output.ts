@@ -1,4 +1,4 @@
-/** What macros take of programs that run at build time alone: a macro cannot wait, and `Bun.build` inside one is refused
+/** The output of programs that run at build time alone, for macros: a macro cannot wait, and `Bun.build` inside one is refused
  *  (BUN 1). */
 import { createHash } from "node:crypto";
 import { existsSync, readFileSync, renameSync, writeFileSync } from "node:fs";

@@ -29,7 +29,7 @@ interface Access {
   request_id: string;
 }
 
-type Value = string | number | null | readonly string[] | Readonly<Record<string, number>>;
+type LogValue = string | number | null | readonly string[] | Readonly<Record<string, number>>;
 
 export interface Log {
   /** Whether answers are logged at all: what only the log needs is not computed otherwise. */
@@ -38,7 +38,7 @@ export interface Log {
   /** Lines that were not read in time, since the start. */
   dropped(): number;
   /** A line of named values, in their order; with `off`, none. */
-  record(event: string, values: Readonly<Record<string, Value>>): void;
+  record(event: string, values: Readonly<Record<string, LogValue>>): void;
   event(message: string, request_id?: string): void;
   error(message: string, error: unknown, request_id?: string): void;
   /** Resolves when all is written, or after a second when the pipe is not read. */
@@ -66,7 +66,7 @@ const accessJson = ({ method, host, path, status, bytes, ms, address, code, requ
   `"method":"${method}","host":${sentJson(host)},"path":${sentJson(path)},"status":${status},"bytes":${bytes},` +
   `"ms":${rounded(ms, 1000)},"address":"${address}",${code ? `"code":"${code}",` : ""}"request_id":"${request_id}"`;
 
-function valueText(value: Value): string {
+function valueText(value: LogValue): string {
   if (value === null) return "-";
   if (typeof value !== "object") return oneLine(String(value));
   const parts = Array.isArray(value) ? value : Object.entries(value).map(([name, one]) => `${name}=${one}`);

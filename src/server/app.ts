@@ -21,7 +21,7 @@ interface AppParts {
   /** A refusal on the API's host, for a browser. */
   apiErrorPage(context: RequestContext, refusal: Refusal): Promise<Response>;
   sites: Pick<SiteServer, "handle" | "answerFromShortcut">;
-  /** What the service keeps for itself on a site's host; null where the path is the site's. */
+  /** The answer to a path that the service keeps for itself on a site's host; null if the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
   /** Null when the client may not know that there is anything. */
   metricsAnswer(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
@@ -141,7 +141,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   if (method === "HEAD") response.headers.set("date", new Date(Date.now()).toUTCString());
   if (steps.draining()) response.headers.set("connection", "close");
   const bytes = method === "HEAD" ? 0 : exchange.bytes;
-  // What is answered at once takes microseconds, and asking the clock for them took a hundredth of it.
+  // An answer that is given at once takes microseconds, and a hundredth of it went into asking the clock.
   const ms = exchange.started === 0 ? 0 : performance.now() - exchange.started;
   metrics.answered(response.status, bytes, ms);
   if (log.access_enabled) {

@@ -3,7 +3,6 @@ import { Refusal } from "../base/errors.ts";
 import type { Page } from "../base/pages.ts";
 import { decodePath } from "../base/percent.ts";
 import { doubling, type Rates, rateWindows } from "../base/rates.ts";
-import { reservedFor } from "../base/reserved-paths.ts";
 import type { Site } from "../base/types.ts";
 import { feedDocuments } from "../comments/feed.ts";
 import {
@@ -74,9 +73,9 @@ export function commentParts(joined: Joined): CommentParts {
 export type SiteRouteHandler = (context: RequestContext, site: Site) => Promise<Response>;
 
 export interface CommentPaths {
-  /** Of a path below `/_svc/comments/`. Throws 404 `comments_off` wherever they are off, 404 where there is nothing, 405. */
+  /** Finds the handler of a path below `/_svc/comments/`. Throws 404 `comments_off` if they are off, 404 if there is nothing, 405. */
   below: SiteRouteHandler;
-  /** Of a feed beside pages. Null where a file of the site has that name: it is the site's to answer. */
+  /** Finds the handler of a feed next to a page. Null if a file of the site has that name: it is the site's to answer. */
   companion(context: RequestContext, site: Site): Promise<Response | null>;
 }
 
@@ -105,11 +104,4 @@ export function createCommentPaths(parts: CommentParts): CommentPaths {
       return row[2](contextOf(context, site, params));
     },
   };
-}
-
-/** Whether a feed may be at this path. */
-export function isCompanionPath(path: string): boolean {
-  if (!path.endsWith("comments.json")) return false;
-  const name = decodePath(path);
-  return name !== null && reservedFor(name.slice(1)) === "comments";
 }

@@ -12,7 +12,7 @@ import { every, loggedBy } from "../run/every.ts";
 import type { Log } from "../run/log.ts";
 import type { App } from "./app.ts";
 import { createConnectionLimit, type ConnectionLimit, type Client } from "./connection-limit.ts";
-import { createServers, type Server, type Servers } from "./servers.ts";
+import { createServers, type HttpServer, type Servers } from "./servers.ts";
 import { peerName } from "./sockets.ts";
 
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
@@ -60,7 +60,7 @@ const tooMany = (): Refusal =>
 class Caller implements Peer {
   #busy: Client | null = null;
   constructor(
-    private readonly server: Server,
+    private readonly server: HttpServer,
     private readonly request: Request,
     private readonly limit: ConnectionLimit,
     private readonly multiplexed: boolean,
@@ -89,7 +89,7 @@ interface ListenerParts extends Omit<ListenerOptions, "tls"> {
   limit: ConnectionLimit;
   refuse(): void;
   /** Whether its answers close their connections, because another server takes new ones. */
-  isLeaving(server: Server): boolean;
+  isLeaving(server: HttpServer): boolean;
 }
 
 function closing(answer: Response): Response {
@@ -219,7 +219,7 @@ export function openListener(options: ListenerOptions): Listener {
 
 /** Resolves when nothing has been in flight for a moment. `stop()` alone also waits for connections that a browser opened
  *  ahead of requests it never made: up to nine seconds. */
-async function lastAnswer(servers: readonly Server[]): Promise<void> {
+async function lastAnswer(servers: readonly HttpServer[]): Promise<void> {
   const busy = () => servers.some(({ pendingRequests }) => pendingRequests > 0);
   for (let quiet = 0; quiet < 5; quiet = busy() ? 0 : quiet + 1) await Bun.sleep(20);
 }

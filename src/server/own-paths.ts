@@ -6,13 +6,14 @@ import type { Code } from "../http/codings.ts";
 import type { RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
-import { isService } from "../base/reserved-paths.ts";
+import { isService, reservedFor } from "../base/reserved-paths.ts";
 import type { ServiceAnswer } from "../serve/explain.ts";
 import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { commentsOff } from "../store/refusals.ts";
-import { type CommentPaths, isCompanionPath, type SiteRouteHandler } from "./comments.ts";
+import { type CommentPaths, type SiteRouteHandler } from "./comments.ts";
+import { decodePath } from "../base/percent.ts";
 
 type OwnPath = readonly [method: Method, path: string, handler: SiteRouteHandler];
 
@@ -92,4 +93,11 @@ async function answerServicePath(
   exchange.held = site.quarantine !== null;
   if (site.quarantine !== null && of_comments && !isRead(request)) throw commentsOff();
   return confine(site, await handler()(requests.contextOf(request, exchange), site));
+}
+
+/** Whether a feed may be at this path. */
+function isCompanionPath(path: string): boolean {
+  if (!path.endsWith("comments.json")) return false;
+  const name = decodePath(path);
+  return name !== null && reservedFor(name.slice(1)) === "comments";
 }

@@ -1,7 +1,7 @@
 /** The sockets of one port: one takes connections, or none does; those that it follows have answers under way. */
 import { openSockets } from "./sockets.ts";
 
-export type Server = Bun.Server<undefined>;
+export type HttpServer = Bun.Server<undefined>;
 
 export interface Servers {
   port: number;
@@ -12,23 +12,23 @@ export interface Servers {
    *  where there can be none: then nothing has changed. */
   replace(): void;
   /** Whether another one takes the new connections. */
-  isLeaving(server: Server): boolean;
+  isLeaving(server: HttpServer): boolean;
   /** Stops replaced servers that had no request for so long that they have no connection left. */
   endQuiet(): void;
   /** Servers that are stopped and have answers under way. */
-  stopping(): Server[];
+  stopping(): HttpServer[];
 }
 
 class Sockets implements Servers {
   readonly port: number;
-  #current: Server | null;
+  #current: HttpServer | null;
   /** When each was last asked (`performance.now()`). */
-  readonly #replaced = new Map<Server, number>();
-  readonly #stopping = new Set<Server>();
+  readonly #replaced = new Map<HttpServer, number>();
+  readonly #stopping = new Set<HttpServer>();
   readonly #sharing: Sharing | null;
 
   constructor(
-    private readonly start: (port: number, shares: boolean) => Server,
+    private readonly start: (port: number, shares: boolean) => HttpServer,
     first_port: number,
     private readonly quiet_ms: number,
   ) {
@@ -56,7 +56,7 @@ class Sockets implements Servers {
     this.#replaced.set(old, performance.now());
     this.#sharing.took();
   }
-  isLeaving(server: Server): boolean {
+  isLeaving(server: HttpServer): boolean {
     if (this.#replaced.size === 0 || !this.#replaced.has(server)) return false;
     this.#replaced.set(server, performance.now());
     return true;
@@ -70,10 +70,10 @@ class Sockets implements Servers {
       this.#sharing?.left();
     }
   }
-  stopping(): Server[] {
+  stopping(): HttpServer[] {
     return [...this.#stopping];
   }
-  #stop(server: Server): void {
+  #stop(server: HttpServer): void {
     this.#replaced.delete(server);
     this.#stopping.add(server);
     void server.stop().finally(() => this.#stopping.delete(server));
@@ -83,7 +83,7 @@ class Sockets implements Servers {
 /** `start`: listens at the port, `shares` where another socket does, too. `quiet_ms`: after so long without a request a
  *  connection is closed by itself. */
 export const createServers = (
-  start: (port: number, shares: boolean) => Server,
+  start: (port: number, shares: boolean) => HttpServer,
   first_port: number,
   quiet_ms: number,
 ): Servers => new Sockets(start, first_port, quiet_ms);

@@ -1,4 +1,5 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
+
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
@@ -6,7 +7,7 @@ import type { Rates } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import { createCoders } from "../coding/coders.ts";
 import { type Config, withAddresses } from "../config/index.ts";
-import { cacheBytes } from "../config/machine.ts";
+import { allowedDescriptors, cacheBytes } from "../config/machine.ts";
 import { readTls } from "../config/tls.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/codings.ts";
@@ -19,7 +20,15 @@ import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { createMetrics, type Figure, keepCounting, type Metrics, slotOf } from "../run/metrics.ts";
+import {
+  createMetrics,
+  type Figure,
+  keepCounting,
+  type Metrics,
+  type ProcessFigures,
+  type Sample,
+  slotOf,
+} from "../run/metrics.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
 import { openServing, prepareDataDir, readSecrets, SCHEMA, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
@@ -28,9 +37,9 @@ import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 import { type App, createApp } from "./app.ts";
 import { commentParts, createCommentPaths } from "./comments.ts";
+import { openDescriptors } from "./connection-limit.ts";
 import { type Listener, listenPatiently, openListener } from "./listener.ts";
 import { createOwnPaths } from "./own-paths.ts";
-import { buildInfo, processFigures } from "./process-figures.ts";
 import { type QuoteSearch, startQuoteSearch } from "./quote-search.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
@@ -247,3 +256,57 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
 export const prepareData = ({ data_dir, webhooks }: Config, now: number): { close(): void } =>
   prepareDataDir(data_dir, { now, drops_deliveries: webhooks === "off" });
+
+/** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor
+ *  the runtime cannot even read how much memory it has. */
+
+/** The last value that could be read. */
+function lastKnown(read: () => number | null): () => number {
+  let last = 0;
+  return () => {
+    try {
+      last = read() ?? last;
+    } catch {
+      // The next turn may be able to.
+    }
+    return last;
+  };
+}
+
+const slotsOf = ({ slots, busy, waiting }: ReturnType<DeployPool["load"]>) => ({
+  deploy_slots: slots,
+  busy_slots: busy,
+  waiting_deploys: waiting,
+});
+
+interface Watched {
+  listener: Pick<Listener, "connections" | "max_connections">;
+  pool: Pick<DeployPool, "load">;
+  now: () => number;
+}
+
+function processFigures({ listener, pool, now }: Watched): () => ProcessFigures {
+  const started_at = now();
+  const max_fds = allowedDescriptors() ?? 0;
+  const resident = lastKnown(() => process.memoryUsage.rss());
+  const open = lastKnown(openDescriptors);
+  const cpu = lastKnown(() => process.cpuUsage().user + process.cpuUsage().system);
+  return () => ({
+    ...slotsOf(pool.load()),
+    resident_bytes: resident(),
+    open_fds: open(),
+    max_fds,
+    cpu_us: cpu(),
+    started_at,
+    connections: listener.connections(),
+    max_connections: listener.max_connections,
+  });
+}
+
+const buildInfo: Sample = {
+  name: "svc_build_info",
+  type: "gauge",
+  help: "Always 1: which program it is, and the schema of its database.",
+  label: `version="${packageJson.version}",schema="${SCHEMA}",bun="${Bun.version}"`,
+  value: 1,
+};

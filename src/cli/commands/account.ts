@@ -1,7 +1,7 @@
 /** `svc list`, `usage`, `whoami` and `logout`: the account that is signed in here. */
 import { existsSync, rmSync } from "node:fs";
 import { humanSize as size } from "../../base/units.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { sessionFile } from "../saved/shared-file.ts";
 import { ask } from "../service/api.ts";
@@ -15,7 +15,7 @@ import { allSites } from "./pages.ts";
 const NAME_WIDTH = 32;
 
 /** `svc list`: the account's sites, newest first. */
-export async function list({ server, env, terminal, now }: Context, given: Given): Promise<void> {
+export async function list({ server, env, terminal, now }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "list");
   const sites = await allSites(server, credential);
   if (given.json || !terminal.resultIsRead) return terminal.json(sites);
@@ -29,7 +29,7 @@ export async function list({ server, env, terminal, now }: Context, given: Given
 }
 
 /** `svc usage`: how much the account's sites hold, and how much they may. */
-export async function usage({ server, env, terminal }: Context, given: Given): Promise<void> {
+export async function usage({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "usage");
   const call = { method: "GET", path: "/account/usage", credential, repeatable: true } as const;
   const body = await ask(server, call, USAGE);
@@ -40,7 +40,7 @@ export async function usage({ server, env, terminal }: Context, given: Given): P
 }
 
 /** `svc whoami`: the account that a deploy would belong to, and its server. */
-export async function whoami({ server, env, terminal }: Context, given: Given): Promise<void> {
+export async function whoami({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "whoami");
   const call = { method: "GET", path: "/account", credential, repeatable: true } as const;
   const { account_id, email } = await ask(server, call, ACCOUNT);
@@ -49,7 +49,7 @@ export async function whoami({ server, env, terminal }: Context, given: Given): 
 }
 
 /** `svc logout`: deletes the saved session. It works without the server. */
-export async function logout({ env, terminal }: Context, given: Given): Promise<void> {
+export async function logout({ env, terminal }: Context, given: CallWords): Promise<void> {
   const file = sessionFile(env);
   const was = existsSync(file);
   rmSync(file, { force: true });

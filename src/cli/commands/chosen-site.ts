@@ -1,7 +1,7 @@
 /** The site that a command is about, and the credentials for it. */
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from "./find-link.ts";
 import { svc } from "../invocation.ts";
@@ -9,8 +9,8 @@ import { isSamePlace, type Link } from "../saved/links.ts";
 import { issuer, type Server } from "../saved/server.ts";
 import { session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
-import type { Shape } from "../../api/shapes/builder.ts";
-import { SITE_RECORD, type SiteRecord } from "../service/wire.ts";
+import type { Shape, Infer } from "../../api/shapes/builder.ts";
+import { SITE_RECORD } from "../service/wire.ts";
 
 export interface ChosenSite {
   site_id: string;
@@ -46,7 +46,7 @@ export function namedSite(context: Context, site_id: string, asked = "--site"): 
 export const serverOf = (context: Context, link: Link): Server =>
   link.origin === context.server.origin ? context.server : issuer(link.origin, "link");
 
-export function chooseSite(context: Context, given: Given, path: string | undefined): ChosenSite {
+export function chooseSite(context: Context, given: CallWords, path: string | undefined): ChosenSite {
   const named = given.value("site");
   const token = given.value("token");
   if (named !== undefined) {
@@ -133,3 +133,5 @@ export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite,
   const site = link?.folder === linkKey(cwd) ? undefined : `--site ${site_id}`;
   return svc(["rollback", version, site].filter((word) => word !== undefined).join(" "));
 }
+
+type SiteRecord = Infer<typeof SITE_RECORD>;

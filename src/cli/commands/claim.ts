@@ -1,7 +1,7 @@
 /** `svc claim`: makes an anonymous site the account's by its claim_token, even one that was deployed elsewhere. */
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { readTyped } from "../terminal/input.ts";
 import { svc } from "../invocation.ts";
@@ -44,7 +44,7 @@ function requireOwn(origin: string | null, server: Server): void {
 }
 
 /** The claim_token from the flag, the claim link, the link of a folder, or a person. */
-async function claimToken(context: Context, given: Given, { site_id, token }: ClaimedSite, link: Link | null) {
+async function claimToken(context: Context, given: CallWords, { site_id, token }: ClaimedSite, link: Link | null) {
   const flag = given.value("token");
   if (flag !== undefined) return { token: requireToken(flag, "claim_token"), from: "--token" };
   if (token !== null) return { token: requireToken(token, "claim_token"), from: "the claim link" };
@@ -64,7 +64,7 @@ function explained(error: unknown, from: string): unknown {
   return new ApiFailure(error.status, error.code, sentence);
 }
 
-export async function claim(context: Context, given: Given): Promise<void> {
+export async function claim(context: Context, given: CallWords): Promise<void> {
   if (given.argument === undefined) throw usage(`${svc("claim")} wants the site: ${svc("claim <site_id>")}`);
   const site = named(given.argument);
   const { site_id } = site;

@@ -2,15 +2,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { findBuildDir } from "../../client/build-dir.ts";
-import { type Files, type Listed, listFiles, readFiles } from "../../client/collect.ts";
+import { type FilesByPath, type ListedFile, listFiles, readFiles } from "../../client/collect.ts";
 import { zipFiles } from "../../client/zip.ts";
 import { ask } from "../service/api.ts";
 import type { Context } from "../command.ts";
 import { linkKey, shownFrom } from "./find-link.ts";
 import { Failure } from "../failure.ts";
 import type { Server } from "../saved/server.ts";
-import { count, sizeAndLimit, size } from "../terminal/units.ts";
-import { LIMITS, type Limits } from "../service/wire.ts";
+import { count, size } from "../terminal/units.ts";
+import { LIMITS } from "../service/wire.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 export interface Content {
   /** Its name for a person: the path given, or the build folder that was found. */
@@ -19,11 +20,11 @@ export interface Content {
   location: string;
   /** Whether it was looked up among the candidates. */
   looked_up: boolean;
-  files: Files;
+  files: FilesByPath;
   bytes: number;
   /** Paths left out because they are never deployed. */
   secrets: string[];
-  limits: Limits;
+  limits: UploadLimits;
 }
 
 /** Refuses a path that is not there. */
@@ -34,7 +35,7 @@ export function requireExisting({ cwd }: Context, path: string): void {
   throw new Failure("not_found", `There is no file or folder ${path === "" ? "without a name" : path}.`);
 }
 
-const askLimits = (server: Server): Promise<Limits> =>
+const askLimits = (server: Server): Promise<UploadLimits> =>
   ask(server, { method: "GET", path: "/limits", credential: null, repeatable: true }, LIMITS);
 
 const largest = (files: readonly { path: string; bytes: number }[]): string =>
@@ -44,7 +45,7 @@ const largest = (files: readonly { path: string; bytes: number }[]): string =>
     .map(({ path, bytes }) => `${path} (${size(bytes)})`)
     .join(", ");
 
-function checkLimits(source: string, files: readonly Listed[], bytes: number, limits: Limits): void {
+function checkLimits(source: string, files: readonly ListedFile[], bytes: number, limits: UploadLimits): void {
   if (files.length === 0) {
     throw new Failure("empty_deploy", `${source} holds nothing to deploy. Name the folder that your build writes to.`);
   }
@@ -101,3 +102,9 @@ export async function zipContent(
       `The largest files: ${largest(sizes)}. Leave files out with a .svcignore, or compress images and media.`,
   );
 }
+
+type UploadLimits = Infer<typeof LIMITS>;
+
+/** A size and the limit that it passed. If they would look the same, both are written in bytes. */
+const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
+  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];

@@ -1,5 +1,5 @@
 /** `svc delete`: deletes sites of the account for good, with their versions and comments. */
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Link } from "../saved/links.ts";
@@ -30,7 +30,7 @@ function linkNamed({ links }: Context, written: string): Link | undefined {
 }
 
 /** The sites that were named, and the one server that has them: a command asks only one. */
-function chosen(context: Context, given: Given): { written: readonly string[]; server: Server } {
+function chosen(context: Context, given: CallWords): { written: readonly string[]; server: Server } {
   if (given.all.length === 0) {
     const named = svc("delete <site>");
     const link = findLink(context, undefined, {
@@ -106,7 +106,7 @@ function dropLinks({ links }: Context, server: Server, site_ids: readonly string
   }
 }
 
-export async function remove(context: Context, given: Given): Promise<void> {
+export async function remove(context: Context, given: CallWords): Promise<void> {
   const { terminal } = context;
   if (!given.has("yes") && !terminal.interactive) {
     throw usage(`${svc("delete")} asks on a terminal. A program says --yes: ${svc("delete <site> --yes")}`);

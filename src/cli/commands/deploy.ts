@@ -2,13 +2,13 @@
  *  deploys; src/routes/deploys/deploy.ts answers it. */
 import { resolve } from "node:path";
 import { randomKey } from "../../base/random.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
 import type { Shape } from "../../api/shapes/builder.ts";
-import { askWithProof, STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
+import { STOPPED, zipBody } from "../service/upload.ts";
+import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt, CHALLENGE } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/spinner.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment, seconds, size } from "../terminal/units.ts";
@@ -25,6 +25,13 @@ import {
 } from "./receipt.ts";
 import { commandFor, isBuiltAt, linkKey, shownFrom } from "./find-link.ts";
 import { thenWait } from "./wait.ts";
+import { MOST_PROOFS } from "../../client/challenge.ts";
+import { solve } from "../../client/challenge.ts";
+import type { Server } from "../saved/server.ts";
+import type { ApiCall } from "../service/api.ts";
+import { ask } from "../service/api.ts";
+import { ApiFailure } from "../service/refusal.ts";
+import { unexpected } from "../service/refusal.ts";
 
 async function contentOf(context: Context, path: string | undefined): Promise<Content> {
   const { server, cwd } = context;
@@ -77,7 +84,7 @@ interface DeployOutcome {
 
 function tell(
   context: Context,
-  given: Given,
+  given: CallWords,
   { content, result, receipt, elapsed_ms }: DeployOutcome,
   more: object,
 ): void {
@@ -100,7 +107,7 @@ function tell(
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
-async function upload<Answer>(context: Context, given: Given, call: Omit<NewSiteUpload<Answer>, "late">) {
+async function upload<Answer>(context: Context, given: CallWords, call: Omit<NewSiteUpload<Answer>, "late">) {
   context.terminal.ifStopped(STOPPED.early);
   return whileSpinning(context.terminal, async (spinner) => {
     const content = await contentOf(context, given.argument);
@@ -108,7 +115,7 @@ async function upload<Answer>(context: Context, given: Given, call: Omit<NewSite
   });
 }
 
-async function rehearse(context: Context, given: Given): Promise<void> {
+async function rehearse(context: Context, given: CallWords): Promise<void> {
   const path = withQuery("/sites", "dry_run=1");
   const { content, result } = await upload(context, given, { path, shape: DRY_RUN });
   const receipt = await localReceipt(context, result, content, (built) => svc(built));
@@ -128,7 +135,7 @@ function tellBefore({ terminal, cwd, now }: Context, { url, built, folder, site_
   terminal.say();
 }
 
-export async function deploy(context: Context, given: Given): Promise<void> {
+export async function deploy(context: Context, given: CallWords): Promise<void> {
   if (isDryRun(given)) return rehearse(context, given);
   const started = context.now();
   const { content, result: answer } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
@@ -170,5 +177,36 @@ function linkTo(
     terminal.say(text`  ${yellow("!")} This folder could not be linked to the site: ${(error as Error).message}`);
     if (manage_token !== null) terminal.say(text`    Keep its manage_token to update it: ${manage_token}`);
     return undefined;
+  }
+}
+
+const isAsked = (error: unknown): boolean => error instanceof ApiFailure && error.code === "challenge_failed";
+
+/** The progress in per cent: how likely it is that this many tries are enough. */
+const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
+
+/** Asks, and makes a proof of work if the service demands one. `refused` is called then: what came without a proof was not
+ *  stored. */
+async function askWithProof<Answer>(
+  server: Server,
+  call: ApiCall,
+  shape: Shape<Answer>,
+  { spinner, refused }: { spinner: Spinner; refused(): void },
+): Promise<Answer> {
+  let proof: string | undefined;
+  for (let left = MOST_PROOFS; ; left--) {
+    try {
+      return await ask(server, { ...call, ...(proof !== undefined && { proof }) }, shape);
+    } catch (error) {
+      if (left === 0 || !isAsked(error)) throw error;
+    }
+    if (proof === undefined) refused();
+    const path = "/challenge";
+    const challenge = await ask(server, { method: "POST", path, credential: null, repeatable: true }, CHALLENGE);
+    const tell = (tries: number, expected: number) =>
+      spinner.label(`Proving that this is no robot: ${done(tries, expected)} %`);
+    proof = await solve(challenge, tell).catch((error: Error) => {
+      throw unexpected(server, 200, `${server.origin} asks for what svc does not do: ${error.message}.`);
+    });
   }
 }

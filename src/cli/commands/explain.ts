@@ -1,14 +1,15 @@
 /** `svc explain`: tells why an address of a site answers as it does. */
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { ANY, EXPLAINED, type Explained } from "../service/wire.ts";
+import { ANY, EXPLAINED } from "../service/wire.ts";
 import { session } from "../saved/state.ts";
 import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.ts";
 import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
 import { allSites } from "./pages.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 /** Whether a host is one of the site's: its own, or that of a version or a preview. */
 function isHostOf(host: string, url: string): boolean {
@@ -17,7 +18,7 @@ function isHostOf(host: string, url: string): boolean {
 }
 
 /** A site that this machine deployed, else one of the account's. */
-async function siteAt(context: Context, given: Given, host: string): Promise<ChosenSite> {
+async function siteAt(context: Context, given: CallWords, host: string): Promise<ChosenSite> {
   const { links, server, env } = context;
   const link = links.read().live.find(({ url }) => isHostOf(host, url));
   const site_id = link?.site_id ?? (await ownedAt(context, host));
@@ -40,7 +41,7 @@ async function ownedAt({ env, server }: Context, host: string): Promise<string |
 }
 
 /** A path of the site that was deployed from here, or an address with or without its scheme. */
-async function chosen(context: Context, given: Given): Promise<{ url: string; site: ChosenSite }> {
+async function chosen(context: Context, given: CallWords): Promise<{ url: string; site: ChosenSite }> {
   const written = given.argument;
   if (written === undefined) throw usage(`Which address? ${svc("explain <url>")}, or a path such as /about.`);
   // A site's host has a dot, so a word without one is meant as a path.
@@ -90,7 +91,7 @@ function rowsOf(told: Explained): string[] {
   return columns([...facts, ...fields]);
 }
 
-export async function explain(context: Context, given: Given): Promise<void> {
+export async function explain(context: Context, given: CallWords): Promise<void> {
   const { terminal } = context;
   const { url, site } = await chosen(context, given);
   const told = await askExplain(context, site, url);
@@ -106,3 +107,5 @@ export async function explain(context: Context, given: Given): Promise<void> {
     if (!applied) sayWithMark(terminal, dim("·"), `${path} ${name} does nothing here: ${reason ?? ""}`);
   }
 }
+
+type Explained = Infer<typeof EXPLAINED>;

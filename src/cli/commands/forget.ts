@@ -1,18 +1,18 @@
 /** `svc forget`: removes this machine's links to a site. The site itself stays. */
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { findLink, linksOfSite, shownFrom } from "./find-link.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { text } from "../terminal/text.ts";
 
 /** Live links only: those of expired sites are removed by the next change of the file. */
-function chosen(context: Context, given: Given): Link[] {
+function chosen(context: Context, given: CallWords): Link[] {
   const site_id = given.value("site");
   if (site_id === undefined) return [findLink(context, given.argument)];
   return linksOfSite(context, site_id);
 }
 
-export async function forget(context: Context, given: Given): Promise<void> {
+export async function forget(context: Context, given: CallWords): Promise<void> {
   const links = chosen(context, given);
   if (links.length === 0) throw new Failure("not_linked", `No folder is linked to ${given.value("site")}.`);
   const isChosen = (link: Link) => links.some((other) => isSamePlace(link, other) && link.site_id === other.site_id);

@@ -15,7 +15,7 @@ import {
 } from "node:fs";
 import { homedir } from "node:os";
 import { basename, dirname, join, resolve, sep } from "node:path";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { codeOf, Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { pick } from "../terminal/input.ts";
@@ -23,12 +23,12 @@ import { text } from "../terminal/text.ts";
 import { changeText, lineEndOf, withBlock } from "./skill-block.ts";
 import { findSign, SKILL, type SkillTarget, TARGETS } from "./skill-targets.ts";
 
-const flagged = (given: Given): SkillTarget[] =>
+const flagged = (given: CallWords): SkillTarget[] =>
   given.has("all") ? [...TARGETS] : TARGETS.filter(({ name }) => given.has(name));
 
 /** The targets of the flags. Without flags: on a terminal those that a person ticks, else those that are always written and
  *  those that are detected. */
-async function chosen({ cwd, terminal }: Context, given: Given): Promise<SkillTarget[]> {
+async function chosen({ cwd, terminal }: Context, given: CallWords): Promise<SkillTarget[]> {
   const exact = flagged(given);
   if (exact.length > 0) return exact;
   const found = TARGETS.map((target) => findSign(target, cwd));
@@ -42,10 +42,10 @@ async function chosen({ cwd, terminal }: Context, given: Given): Promise<SkillTa
   return (await pick(terminal, "Write the svc skill for which agents?", choices)).map((i) => TARGETS[i]!);
 }
 
-const isDry = (given: Given): boolean => given.has("dry-run") || given.has("print");
+const isDry = (given: CallWords): boolean => given.has("dry-run") || given.has("print");
 
 /** Changes below the home folder. Targets that have no place there are named to the person. */
-function globalChanges({ terminal }: Context, given: Given): Change[] {
+function globalChanges({ terminal }: Context, given: CallWords): Change[] {
   const exact = flagged(given);
   const wanted = exact.length > 0 ? exact : TARGETS;
   const [placed, rest] = [
@@ -59,7 +59,7 @@ function globalChanges({ terminal }: Context, given: Given): Change[] {
   return plan(placed, { root: homedir(), boundary: null }, ({ global }) => global!);
 }
 
-async function localChanges(context: Context, given: Given): Promise<Change[]> {
+async function localChanges(context: Context, given: CallWords): Promise<Change[]> {
   const place: SkillPlace = { root: context.cwd, boundary: boundaryOf(context.cwd) };
   return plan(await chosen(context, given), place, ({ file }) => file);
 }
@@ -68,13 +68,13 @@ const WOULD = { written: "would be written", updated: "would be updated", unchan
 
 const line = (name: string, file: string, status: string): string => `${name.padEnd(9)} ${file.padEnd(32)} ${status}`;
 
-function list({ cwd, terminal }: Context, given: Given): void {
+function list({ cwd, terminal }: Context, given: CallWords): void {
   const rows = TARGETS.map((target) => ({ target: target.name, file: target.file, found: findSign(target, cwd) }));
   if (given.json) return terminal.json({ ok: true, targets: rows });
   for (const { target, file, found } of rows) terminal.result(line(target, file, found));
 }
 
-export async function install(context: Context, given: Given): Promise<void> {
+export async function install(context: Context, given: CallWords): Promise<void> {
   if (given.argument !== "skill") throw usage(`What can be installed is the skill: ${svc("install skill")}`);
   if (given.has("list")) return list(context, given);
   const isGlobal = given.has("global");

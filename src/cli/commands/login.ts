@@ -3,7 +3,7 @@
 import { setTimeout as wait } from "node:timers/promises";
 import { serverAt, serverTyped, type Server } from "../saved/server.ts";
 import { ask } from "../service/api.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { isoTime } from "./receipt.ts";
 import { askForApproval, askForCode, expiredLogin, waitForApproval } from "../service/device.ts";
 import { Failure, usage } from "../failure.ts";
@@ -77,7 +77,7 @@ async function check(context: Context, id: string): Promise<void> {
 }
 
 /** An address that is typed goes before DEPLOY_URL, which the commands after this one obey. */
-function serverOfLogin({ server, env, terminal }: Context, { argument }: Given): Server {
+function serverOfLogin({ server, env, terminal }: Context, { argument }: CallWords): Server {
   if (argument === undefined) return server;
   const typed = serverTyped(argument);
   const named = env["DEPLOY_URL"];
@@ -87,7 +87,7 @@ function serverOfLogin({ server, env, terminal }: Context, { argument }: Given):
   return typed;
 }
 
-export async function login(machine: Context, given: Given): Promise<void> {
+export async function login(machine: Context, given: CallWords): Promise<void> {
   const [token, id] = [given.value("token"), given.value("check")];
   const ways = ["token", "request", "check"].filter((flag) => given.has(flag));
   if (ways.length > 1) throw usage(`--${ways.join(" and --")} are different ways to sign in: give one.`);

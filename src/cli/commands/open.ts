@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askBytes } from "../service/api.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { openBrowser, openFile } from "../terminal/open-browser.ts";
 import { type ChosenSite, chooseSite, openSite, touchLink } from "./chosen-site.ts";
 
@@ -27,7 +27,7 @@ async function fetchScreenshot(context: Context, site: ChosenSite): Promise<{ ur
   return { url: record.url, path };
 }
 
-export async function open(context: Context, given: Given): Promise<void> {
+export async function open(context: Context, given: CallWords): Promise<void> {
   const { env, terminal } = context;
   const site = chooseSite(context, given, given.argument);
   if (!given.has("screenshot")) {

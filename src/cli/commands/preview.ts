@@ -1,10 +1,10 @@
 /** `svc preview`: shows content at an address of its own, while what is live stays. src/routes/deploys/preview.ts answers it. */
 import { visibleLine } from "../../base/visible.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import { PREVIEW_RESULT, type PreviewResult, type Receipt } from "../service/wire.ts";
+import { PREVIEW_RESULT, type Receipt } from "../service/wire.ts";
 import { whileSpinning } from "../terminal/spinner.ts";
 import { bold, dim, green, text } from "../terminal/text.ts";
 import { count, duration, moment, seconds } from "../terminal/units.ts";
@@ -16,9 +16,10 @@ import { endOf, forSite, nameOf, slugIn, textFrom } from "./previews.ts";
 import { localReceipt, tellReceipt, withQuery } from "./receipt.ts";
 import { sendContent } from "./send-content.ts";
 import { contentOf } from "./update.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 /** The name of the preview; null if only the version's own address is wanted. */
-function nameFor({ env }: Context, given: Given, site_url: string): string | null {
+function nameFor({ env }: Context, given: CallWords, site_url: string): string | null {
   const words = given.value("name") ?? textFrom(env);
   return words === null ? null : nameOf(words, slugIn(site_url));
 }
@@ -38,7 +39,7 @@ function promoteCommand({ cwd }: Context, { link, site_id }: ChosenSite, { name,
 
 function tell(
   context: Context,
-  given: Given,
+  given: CallWords,
   site: OpenedSite,
   { content, result, receipt, elapsed_ms }: PreviewOutcome,
 ): void {
@@ -61,7 +62,7 @@ function tell(
   if (changed) terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
 }
 
-export async function preview(context: Context, given: Given): Promise<void> {
+export async function preview(context: Context, given: CallWords): Promise<void> {
   const started = context.now();
   if (given.json && given.has("markdown")) throw usage("--json and --markdown contradict each other.");
   const site = chooseSite(context, given, given.argument);
@@ -144,3 +145,5 @@ export function markdownOf(site_id: string, preview: PreviewResult, { warnings }
   }
   return lines.join("\n");
 }
+
+type PreviewResult = Infer<typeof PREVIEW_RESULT>;

@@ -1,6 +1,6 @@
 /** `svc previews` lists what is shown next to the live version, newest first; `svc promote` makes one of them live. */
 import { createHash } from "node:crypto";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
@@ -27,7 +27,7 @@ function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonl
   return columns([["NAME", "URL", "DEPLOYED", "ENDS IN"], ...rows]);
 }
 
-export async function previews(context: Context, given: Given): Promise<void> {
+export async function previews(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument), 1);
   const { server, credential, site_id, record } = opened;
   const call = { method: "GET", path: `/sites/${site_id}/previews`, credential, repeatable: true } as const;
@@ -40,7 +40,7 @@ export async function previews(context: Context, given: Given): Promise<void> {
 }
 
 /** `svc promote`: makes a preview live, byte for byte. */
-export async function promote(context: Context, given: Given): Promise<void> {
+export async function promote(context: Context, given: CallWords): Promise<void> {
   if (given.argument === undefined) throw usage(`Which preview? ${svc("previews")} lists them.`);
   const opened = await openSite(context, chooseSite(context, given, undefined), 1);
   const { record, server, credential, site_id } = opened;
@@ -104,7 +104,7 @@ export function nameOf(text: string, slug: string): string {
 const namedPreview = (text: string, slug: string): string =>
   isVersionId(text.toLowerCase()) ? text.toLowerCase() : nameOf(text, slug);
 
-/** What the build runs for: the pull request that GitHub or Forgejo names, else GitLab's branch; null if neither is
+/** The name of the change that the build runs for: the pull request that GitHub or Forgejo names, else GitLab's branch; null if neither is
  *  known. */
 export function textFrom(env: Env): string | null {
   const pull = /^refs\/pull\/(\d+)\//.exec(env["GITHUB_REF"] ?? "")?.[1];

@@ -4,15 +4,16 @@ import { join } from "node:path";
 import { BUILD_DIR_CANDIDATES } from "../../client/build-dir-candidates.ts";
 import { quoted } from "../../client/build-dir.ts";
 import { packageManagerOf, runScript } from "../../client/package-manager.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import type { DeployResult, DryRun, Receipt } from "../service/wire.ts";
+import { type DeployResult, type Receipt, DRY_RUN } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { bold, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { count, duration, moment } from "../terminal/units.ts";
 import type { Content } from "./content.ts";
 import { shownFrom } from "./find-link.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 type ReceiptWarning = DeployResult["warnings"][number];
 type Healed = DeployResult["healed"][number];
@@ -122,10 +123,10 @@ export async function localReceipt(
   };
 }
 
-export const isDryRun = (given: Given): boolean => given.has("dry-run");
+export const isDryRun = (given: CallWords): boolean => given.has("dry-run");
 
 /** The sentence for a person who stops it after the whole upload was handed over. */
-export const stoppedLate = (given: Given): string => (isDryRun(given) ? STOPPED.early : STOPPED.late);
+export const stoppedLate = (given: CallWords): string => (isDryRun(given) ? STOPPED.early : STOPPED.late);
 
 /** `path` with a query of the parameters that are not null. */
 export function withQuery(path: string, ...parameters: readonly (string | null)[]): string {
@@ -134,7 +135,7 @@ export function withQuery(path: string, ...parameters: readonly (string | null)[
 }
 
 /** Tells what a deploy would change. The paths go to stdout, marked as `diff` marks them; everything else goes to stderr. */
-export function tellDryRun(terminal: Terminal, given: Given, result: DryRun, receipt: Receipt): void {
+export function tellDryRun(terminal: Terminal, given: CallWords, result: DryRun, receipt: Receipt): void {
   if (given.json) {
     terminal.json({ ok: true, ...result });
     return tellReceipt(terminal, receipt, "nothing");
@@ -192,3 +193,5 @@ export const deployJson = (published: Published, { source, files, bytes }: Conte
   warnings: published.warnings,
   version_url: versionUrl(published.url, published.version_id),
 });
+
+type DryRun = Infer<typeof DRY_RUN>;

@@ -51,7 +51,7 @@ async function askNeed({ server, credential, site_id }: Site, files: Hashed, spi
   }
 }
 
-/** What to send after a delta was refused for what it left out: that too. Null if everything must be sent. */
+/** The files to send after a delta was refused because some were left out: those as well. Null if everything must be sent. */
 function needAfter(need: Need, error: unknown): Need | null {
   if (!(error instanceof ApiFailure)) throw error;
   if (error.code === "unsupported_media_type") return null;

@@ -1,27 +1,28 @@
 /** `svc token create`, `list` and `revoke`: deploy tokens, for CI. `svc tokens revoke` ends the manage_tokens of a site. */
 import { milliseconds, UNIT_MS } from "../../base/units.ts";
 import { visible } from "../../base/visible.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { ANY, DEPLOY_TOKEN, DEPLOY_TOKENS, type ListedDeployToken, REVOKED } from "../service/wire.ts";
+import { ANY, DEPLOY_TOKEN, DEPLOY_TOKENS, REVOKED } from "../service/wire.ts";
 import { requireSession } from "../service/which-server.ts";
 import { columns, cut, dim, green, text } from "../terminal/text.ts";
 import { count, moment } from "../terminal/units.ts";
 import { chooseSite, siteGone } from "./chosen-site.ts";
 import { isoTime } from "./receipt.ts";
 import { isLinkOf } from "./find-link.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 const SCOPES = ["read", "preview", "deploy", "create"];
 const PATH = "/account/tokens";
 const LONGEST_NAME = 80;
 const LONGEST_LIFE_MS = 366 * UNIT_MS.d;
 
-function scopesOf(given: Given): string[] {
+function scopesOf(given: CallWords): string[] {
   const scopes = given.values("scope").flatMap((written) => written.split(",").map((scope) => scope.trim()));
   if (scopes.length === 0) throw usage(`--scope is missing: name some of ${SCOPES.join(", ")}.`);
   const unknown = scopes.find((scope) => !SCOPES.includes(scope));
@@ -29,7 +30,7 @@ function scopesOf(given: Given): string[] {
   return scopes;
 }
 
-function sitesOf(given: Given, scopes: readonly string[]): string[] | undefined {
+function sitesOf(given: CallWords, scopes: readonly string[]): string[] | undefined {
   const site_ids = given.values("site").flatMap((written) => written.split(",").map((id) => id.trim()));
   if (site_ids.length === 0) return undefined;
   if (scopes.includes("create")) throw usage("--site goes with no scope create: a new site is in no list.");
@@ -38,7 +39,7 @@ function sitesOf(given: Given, scopes: readonly string[]): string[] | undefined 
   return site_ids;
 }
 
-function lifeOf(given: Given): string | undefined {
+function lifeOf(given: CallWords): string | undefined {
   const written = given.value("expires");
   const [, amount, unit] = /^([1-9]\d{0,8})([smhd])$/.exec(written ?? "") ?? [];
   const fits = amount !== undefined && milliseconds(amount, unit!) <= LONGEST_LIFE_MS;
@@ -46,7 +47,7 @@ function lifeOf(given: Given): string | undefined {
   throw usage(`--expires wants a duration from 1s to 366d, such as 12h or 90d, not ${written}.`);
 }
 
-function nameOf(given: Given): string {
+function nameOf(given: CallWords): string {
   const name = given.value("name")?.trim();
   if (name === undefined) throw usage("--name is missing: what you will know the token by, such as the repository.");
   if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return name;
@@ -67,7 +68,7 @@ const forTokens =
 const allTokens = (server: Server, credential: Credential) =>
   ask(server, { method: "GET", path: PATH, credential, repeatable: true }, DEPLOY_TOKENS).catch(forTokens(server));
 
-export async function createToken(context: Context, given: Given): Promise<void> {
+export async function createToken(context: Context, given: CallWords): Promise<void> {
   const { server, env, terminal, now } = context;
   const name = nameOf(given);
   const scopes = scopesOf(given);
@@ -103,7 +104,7 @@ const rowOf = ({ resultIsRead }: Context["terminal"], token: ListedDeployToken):
   token.last_used_at === null ? "never used" : `used ${dayOf(token.last_used_at)}`,
 ];
 
-export async function listTokens({ server, env, terminal }: Context, given: Given): Promise<void> {
+export async function listTokens({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "token list");
   const { tokens } = await allTokens(server, credential);
   if (given.json) {
@@ -117,7 +118,7 @@ export async function listTokens({ server, env, terminal }: Context, given: Give
   for (const line of lines) terminal.result(line);
 }
 
-export async function revokeToken({ server, env, terminal }: Context, given: Given): Promise<void> {
+export async function revokeToken({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   const call = svc("token revoke");
   if (argument === undefined) throw usage(`${call} wants the token's id: ${call} <tok_…>`);
@@ -146,7 +147,7 @@ function forgetTokens({ links }: Context, isOurs: ReturnType<typeof isLinkOf>): 
 }
 
 /** `svc tokens revoke`: ends every manage_token of a site; its owner's session still changes it. */
-export async function tokens(context: Context, given: Given): Promise<void> {
+export async function tokens(context: Context, given: CallWords): Promise<void> {
   if (given.argument !== "revoke") {
     throw usage(`What can be done with tokens is: ${svc("tokens revoke")}. For deploy tokens: ${svc("token create")}`);
   }
@@ -163,3 +164,5 @@ export async function tokens(context: Context, given: Given): Promise<void> {
     text`\n  ${green("✓")} ${count(body.revoked, "manage_token")} ended: only your account changes the site`,
   );
 }
+
+type ListedDeployToken = Infer<typeof DEPLOY_TOKENS>["tokens"][number];

@@ -2,7 +2,7 @@
 import { resolve } from "node:path";
 import { uploadIdentity } from "../../client/collect.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, type Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import {
@@ -37,7 +37,7 @@ import type { Shape } from "../../api/shapes/builder.ts";
 import { STOPPED } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
-/** What to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
+/** The folder or file to deploy: the path given, else what the link of this place remembers. A build folder that was looked up
  *  then is looked up again, but from inside it. */
 export async function contentOf(
   context: Context,
@@ -56,7 +56,7 @@ export async function contentOf(
   return contentAt(context, server, resolve(cwd, path), path);
 }
 
-function spaQuery(given: Given): string | null {
+function spaQuery(given: CallWords): string | null {
   if (given.has("spa") && given.has("no-spa")) throw usage("--spa and --no-spa contradict each other.");
   return given.has("spa") ? "spa=on" : given.has("no-spa") ? "spa=off" : null;
 }
@@ -70,7 +70,7 @@ interface Sending<Answer> {
 async function publish<Answer>(
   context: Context,
   opened: OpenedSite,
-  given: Given,
+  given: CallWords,
   { content, shape, spinner }: Sending<Answer>,
 ): Promise<Answer> {
   const path = withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null);
@@ -107,7 +107,7 @@ interface Outcome {
 }
 
 /** Says which folder went to which site, for a person who has several. */
-function tellWhat({ terminal }: Context, given: Given, content: Content, { result, changed, elapsed_ms }: Outcome) {
+function tellWhat({ terminal }: Context, given: CallWords, content: Content, { result, changed, elapsed_ms }: Outcome) {
   const { source } = content;
   const what = changed
     ? `Updated in ${seconds(elapsed_ms)}: ${source} is live at ${result.url}`
@@ -118,7 +118,7 @@ function tellWhat({ terminal }: Context, given: Given, content: Content, { resul
   if (given.has("no-spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with 404`);
 }
 
-function tell(context: Context, given: Given, opened: OpenedSite, content: Content, outcome: Outcome): void {
+function tell(context: Context, given: CallWords, opened: OpenedSite, content: Content, outcome: Outcome): void {
   const { terminal } = context;
   const { result, receipt, changed, elapsed_ms, more } = outcome;
   terminal.ifStopped(null);
@@ -139,7 +139,7 @@ function tell(context: Context, given: Given, opened: OpenedSite, content: Conte
 }
 
 /** Publishes the next version. Nothing is sent if the content is live already and no setting is changed. */
-async function send(context: Context, opened: OpenedSite, given: Given, spinner: Spinner) {
+async function send(context: Context, opened: OpenedSite, given: CallWords, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
   const idle = isLive && spaQuery(given) === null;
@@ -151,7 +151,7 @@ async function send(context: Context, opened: OpenedSite, given: Given, spinner:
 const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>
   localReceipt(context, receipt, content, (built) => svc(`update ${built} --site ${site_id}`));
 
-async function rehearse(context: Context, site: ChosenSite, given: Given): Promise<void> {
+async function rehearse(context: Context, site: ChosenSite, given: CallWords): Promise<void> {
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
     const opened = await openSite(context, site, 1);
     const content = await contentOf(context, opened, given.argument);
@@ -161,7 +161,7 @@ async function rehearse(context: Context, site: ChosenSite, given: Given): Promi
   if (!given.json) tellContent(context, content);
 }
 
-export async function update(context: Context, given: Given): Promise<void> {
+export async function update(context: Context, given: CallWords): Promise<void> {
   const started = context.now();
   spaQuery(given);
   const site = chooseSite(context, given, given.argument);

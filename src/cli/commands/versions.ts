@@ -1,14 +1,13 @@
 /** `svc versions` lists what can be rolled back to, newest first; `svc rollback` makes one of them live again. */
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
-import { ROLLED_BACK, VERSION_IDS, type VersionRow } from "../service/wire.ts";
+import { ROLLED_BACK, VERSION_IDS, type VersionRow, VERSIONS_PAGE } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { columns, cut, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { age } from "../terminal/units.ts";
-import { chooseSite, openSite, rollbackCommand, touchLink } from "./chosen-site.ts";
-import { allVersions, versionPages } from "./pages.ts";
+import { chooseSite, openSite, rollbackCommand, touchLink, type OpenedSite } from "./chosen-site.ts";
 import { versionUrl } from "./receipt.ts";
 
 const TITLE_WIDTH = 40;
@@ -37,7 +36,7 @@ function rowsFor({ terminal, now }: Context, page: readonly VersionRow[], live: 
   );
 }
 
-export async function versions(context: Context, given: Given): Promise<void> {
+export async function versions(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument));
   touchLink(context, opened, opened.record);
   const { site_id, live_version_id, url } = opened.record;
@@ -81,7 +80,7 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
 }
 
 /** `svc rollback`: makes an earlier version live again. Nothing is deleted, so the way forward stays open. */
-export async function rollback(context: Context, given: Given): Promise<void> {
+export async function rollback(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined), undefined, VERSION_IDS);
   const { record, server, credential } = opened;
   const versions = await allVersions(opened);
@@ -102,4 +101,22 @@ export async function rollback(context: Context, given: Given): Promise<void> {
   const way = place(version_id) > place(body.previous_version_id) ? "Forward" : "Back";
   const command = rollbackCommand(context, opened, body.previous_version_id);
   context.terminal.say(dim(text`  ${way} again: ${command}\n`));
+}
+
+async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
+  const all: VersionRow[] = [];
+  for await (const page of versionPages(opened)) all.push(...page);
+  return all;
+}
+
+/** The pages of a site's versions, newest first; the first page came with the site. A page that leads nowhere is the last. */
+async function* versionPages({ server, site_id, credential, record }: OpenedSite): AsyncGenerator<VersionRow[]> {
+  for (let { versions, more } = record; ;) {
+    yield versions;
+    const before = versions.at(-1)?.version_id;
+    if (!more || before === undefined) return;
+    const path = `/sites/${site_id}?before=${encodeURIComponent(before)}`;
+    ({ versions, more } = await ask(server, { method: "GET", path, credential, repeatable: true }, VERSIONS_PAGE));
+    if (versions.at(-1)?.version_id === before) return;
+  }
 }

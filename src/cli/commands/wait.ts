@@ -1,7 +1,7 @@
 /** `--wait`: waits for what the server's browser saw of the version. The deploy is live and done, whatever comes of this. */
 import { setTimeout as pause } from "node:timers/promises";
 import { ask } from "../service/api.ts";
-import type { Context, Given } from "../command.ts";
+import type { Context, CallWords } from "../command.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { SEEN, type Render } from "../service/wire.ts";
@@ -19,7 +19,7 @@ interface Deployed {
 const MOST_MS = 60_000;
 const LOOK_MS = 500;
 
-/** What the browser saw; null if the server has no browser. If it takes too long, the status is still pending. */
+/** The browser's receipt; null if the server has no browser. If it takes too long, the status is still pending. */
 async function receiptOf({ server, credential, site_id, version_id }: Deployed, now: () => number) {
   const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
   for (const end = now() + MOST_MS; ; await pause(LOOK_MS)) {
@@ -48,7 +48,7 @@ function tellRender({ terminal }: Context, render: Render | null | undefined): v
  *  wants the URL first. */
 export async function thenWait(
   context: Context,
-  given: Given,
+  given: CallWords,
   deployed: Deployed,
   tell: (more: { render?: Render }) => void,
 ): Promise<void> {

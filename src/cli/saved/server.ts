@@ -5,7 +5,7 @@ import { usage } from "../failure.ts";
 import type { Env } from "../terminal/index.ts";
 import { lastLogin } from "./state.ts";
 
-/** What a person would change to choose another server. */
+/** The flag, variable or file that a person would change to choose another server. */
 type Chooser = "argument" | "DEPLOY_URL" | "link" | "login" | "build";
 
 export interface Server {

@@ -19,7 +19,7 @@ interface SavedLogin {
   session_token: string;
 }
 
-/** What `login` saved; null also for a file that cannot be read. */
+/** The session that `login` saved; null also for a file that cannot be read. */
 export function lastLogin(env: Env): SavedLogin | null {
   try {
     const saved = Object(readShared(sessionFile(env))) as Partial<Record<keyof SavedLogin, unknown>>;

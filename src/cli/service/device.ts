@@ -1,11 +1,12 @@
 /** The device's half of RFC 8628: asks for a code, and then whether a person has approved it. */
 import { ask } from "./api.ts";
 import { ApiFailure } from "./refusal.ts";
-import { APPROVAL, DEVICE_CODE, type Approval, type DeviceCode } from "./wire.ts";
+import { APPROVAL, DEVICE_CODE, type DeviceCode } from "./wire.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
 import { UNIT_MS } from "../../base/units.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 interface Clock {
   now(): number;
@@ -83,3 +84,5 @@ export async function waitForApproval(
     }
   }
 }
+
+type Approval = Infer<typeof APPROVAL>;

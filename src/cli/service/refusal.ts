@@ -3,8 +3,8 @@ import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
 import { isDeployToken, SAVED_SESSION, type Credential } from "../saved/state.ts";
-import { waiting } from "../terminal/units.ts";
 import { otherWays, throughProxy } from "./which-server.ts";
+import { duration } from "../terminal/units.ts";
 
 /** The failure of a call, with the status, the code and the body of the answer. */
 export class ApiFailure extends Failure {
@@ -132,3 +132,6 @@ export function refusal(server: Server, asked: RefusedCall, response: Response, 
     body,
   );
 }
+
+/** A wait: `7 s` up to two minutes, then as `duration` has it. */
+const waiting = (in_seconds: number): string => (in_seconds < 120 ? `${in_seconds} s` : duration(in_seconds * 1000));

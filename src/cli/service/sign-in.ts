@@ -10,7 +10,8 @@ import { type Credential, saveSession } from "../saved/state.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
 import { ask } from "./api.ts";
-import { ATTACHED, type Attached } from "./wire.ts";
+import { ATTACHED } from "./wire.ts";
+import type { Infer } from "../../api/shapes/builder.ts";
 
 export interface Session {
   session_token: string;
@@ -21,7 +22,7 @@ export interface Session {
 
 function save({ env }: Context, { origin, base }: Server, { session_token, account_id }: Session): void {
   try {
-    // Of most servers the origin is all there is to say.
+    // For most servers the origin says it all.
     saveSession(env, { origin, ...(base !== origin && { server: base }), session_token, account_id });
   } catch (error) {
     const why = (error as Error).message;
@@ -133,3 +134,5 @@ function tellAttached({ terminal }: Context, before: readonly Link[], { attached
     terminal.say(text`  ${yellow("!")} ${nameOf(site_id)} was skipped: it ${REASONS[reason] ?? reason}`);
   }
 }
+
+type Attached = Infer<typeof ATTACHED>;

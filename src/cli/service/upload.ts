@@ -1,12 +1,7 @@
 /** The upload of a zip with its progress on the spinner, and the proof of work that the service may demand before it. */
-import { MOST_PROOFS, solve } from "../../client/challenge.ts";
-import type { Server } from "../saved/server.ts";
 import type { Spinner } from "../terminal/spinner.ts";
 import { size } from "../terminal/units.ts";
-import { type ApiCall, ask, type Body } from "./api.ts";
-import { ApiFailure, unexpected } from "./refusal.ts";
-import type { Shape } from "../../api/shapes/builder.ts";
-import { CHALLENGE } from "./wire.ts";
+import { type Body } from "./api.ts";
 
 const CHUNK = 64 * 1024;
 
@@ -49,34 +44,3 @@ export const zipBody = (
 
 /** Sentences for a person who stops a deploy: before the upload is whole the server cannot have published it. */
 export const STOPPED = { early: "Nothing was published.", late: "It may have been published." } as const;
-
-const isAsked = (error: unknown): boolean => error instanceof ApiFailure && error.code === "challenge_failed";
-
-/** The progress in per cent: how likely it is that this many tries are enough. */
-const done = (tries: number, expected: number): number => Math.floor(100 * (1 - Math.exp(-tries / expected)));
-
-/** Asks, and makes a proof of work if the service demands one. `refused` is called then: what came without a proof was not
- *  stored. */
-export async function askWithProof<Answer>(
-  server: Server,
-  call: ApiCall,
-  shape: Shape<Answer>,
-  { spinner, refused }: { spinner: Spinner; refused(): void },
-): Promise<Answer> {
-  let proof: string | undefined;
-  for (let left = MOST_PROOFS; ; left--) {
-    try {
-      return await ask(server, { ...call, ...(proof !== undefined && { proof }) }, shape);
-    } catch (error) {
-      if (left === 0 || !isAsked(error)) throw error;
-    }
-    if (proof === undefined) refused();
-    const path = "/challenge";
-    const challenge = await ask(server, { method: "POST", path, credential: null, repeatable: true }, CHALLENGE);
-    const tell = (tries: number, expected: number) =>
-      spinner.label(`Proving that this is no robot: ${done(tries, expected)} %`);
-    proof = await solve(challenge, tell).catch((error: Error) => {
-      throw unexpected(server, 200, `${server.origin} asks for what svc does not do: ${error.message}.`);
-    });
-  }
-}

@@ -28,7 +28,7 @@ export const otherWays = (server: Server, env: Env = process.env): string =>
 const startIt = (): string =>
   `Start one in another terminal with ${svcServer()}, or name yours: DEPLOY_URL=https://… ${svc()}, or ${svc("login <url>")}.`;
 
-/** What to look at if nothing answers. `proxy` says whether there is one on the way. */
+/** Says what to look at if nothing answers. `proxy` says whether there is one on the way. */
 export function whereToLook(server: Server, proxy: boolean, env: Env = process.env): string {
   const { chosen_by, origin } = server;
   const network = proxy ? "the proxy and the network" : "the network";

@@ -24,7 +24,7 @@ const NOTES = {
   healed: array(pick(deploys.HEALED, "message", "path")),
   warnings: array(extend(pick(deploys.WARNING, "message", "path", "fix_recipe"), { code: string() })),
 };
-/** What was fixed, and what is still wrong. */
+/** The faults that were fixed, and those that are left. */
 export type Receipt = { [Kind in keyof typeof NOTES]: Infer<(typeof NOTES)[Kind]> };
 
 export const DEPLOY_RESULT = extend(
@@ -44,11 +44,9 @@ export const DRY_RUN = extend(pick(deploys.DRY_RUN, "dry_run", "version_id", "ti
   spa: pick(deploys.SPA, "enabled"),
   ...NOTES,
 });
-export type DryRun = Infer<typeof DRY_RUN>;
 
 export const PLAN = pick(deploys.PLAN, "need");
 export const LIMITS = pick(account.LIMITS, "max_files", "max_bytes", "max_zip_bytes");
-export type Limits = Infer<typeof LIMITS>;
 export const CHALLENGE = pick(account.CHALLENGE, "challenge", "bits");
 
 export const PREVIEW_RESULT = extend(
@@ -58,7 +56,6 @@ export const PREVIEW_RESULT = extend(
   ),
   NOTES,
 );
-export type PreviewResult = Infer<typeof PREVIEW_RESULT>;
 
 const PREVIEW_ROW = pick(
   deploys.PREVIEWS.required.previews.items,
@@ -67,7 +64,7 @@ const PREVIEW_ROW = pick(
 export type PreviewRow = Infer<typeof PREVIEW_ROW>;
 export const PREVIEWS = object({ previews: array(PREVIEW_ROW) });
 
-/** What a browser saw of a version (CONTRACT 9). */
+/** A browser's report on a version (CONTRACT 9). */
 const RENDER = extend(
   pick(deploys.LIVE_RENDER, "version_id", "status", "reason"),
   { dom_summary: nullable(object({}, { title: nullable(string()) })) },
@@ -92,7 +89,6 @@ export const SITE_RECORD = extend(
   // Only the command that waits for a browser reads what it saw.
   { ...MORE, render: custom<Render>({}) },
 );
-export type SiteRecord = Infer<typeof SITE_RECORD>;
 export const VERSIONS_PAGE = object(VERSIONS, MORE);
 /** All that a rollback reads of a site. */
 export const VERSION_IDS = object(
@@ -112,7 +108,6 @@ export const EXPLAINED = extend(
     header_rules: array(pick(sites.HEADER_RULE, "path", "name", "applied", "reason")),
   },
 );
-export type Explained = Infer<typeof EXPLAINED>;
 
 export const ACCOUNT = pick(account.ACCOUNT, "account_id", "email");
 export const USAGE = pick(account.USAGE, "bytes", "quota_bytes", "sites", "versions");
@@ -127,13 +122,11 @@ export const SITES_PAGE = object({ sites: array(OWNED_SITE) }, pick(sites.ACCOUN
 const SKIPPED = { skipped: array(object({ site_id: SITE_ID, reason: string() })) };
 export const DELETED = extend(pick(sites.BULK_DELETED, "deleted"), SKIPPED);
 export const ATTACHED = extend(pick(sites.ATTACHED, "attached"), SKIPPED);
-export type Attached = Infer<typeof ATTACHED>;
 export const REVOKED = pick(sites.REVOKED, "revoked");
 export const CLAIMED = pick(sites.CLAIMED, "site_id", "url");
 
 export const DEPLOY_TOKEN = account.NEW_DEPLOY_TOKEN;
 export const DEPLOY_TOKENS = account.DEPLOY_TOKENS;
-export type ListedDeployToken = Infer<typeof DEPLOY_TOKENS>["tokens"][number];
 
 export const DEVICE_CODE = extend(
   pick(
@@ -146,27 +139,23 @@ export const DEVICE_CODE = extend(
 );
 export type DeviceCode = Infer<typeof DEVICE_CODE>;
 export const APPROVAL = pick(account.DEVICE_TOKEN, "access_token", "account_id");
-export type Approval = Infer<typeof APPROVAL>;
 
 export const COMMENT_SETTINGS = extend(
   pick(comments.COMMENT_SETTINGS, "mode", "passcode_set", "webhook"),
   {},
   {
     ...pick(comments.COMMENT_SETTINGS, "last_mode").required,
-    // What is on now and will not work yet.
+    // Settings that are on now and will not work yet.
     warnings: array(pick(comments.NO_COOKIES, "message", "fix_recipe")),
   },
 );
-export type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
 export const MODES = comments.ON_MODES;
-export type Mode = (typeof MODES)[number];
 
 const AUTHOR = pick(comments.AUTHOR, "name");
 
 export const THREAD = extend(pick(comments.THREAD, "status", "page"), {
   comments: array(extend(pick(comments.COMMENT, "id", "text", "visibility"), { by: nullable(AUTHOR) })),
 });
-export type Thread = Infer<typeof THREAD>;
 export const THREAD_PAGE = extend(pick(comments.THREADS, "next_cursor"), { threads: array(THREAD) });
 export const QUEUE_PAGE = extend(pick(comments.QUEUE, "next_cursor"), {
   items: array(extend(pick(comments.QUEUE.required.items.items, "id", "page", "text"), { by: AUTHOR })),

@@ -6,19 +6,19 @@ export class Text {
   constructor(readonly render: (colors: boolean) => string) {}
 }
 
-type Value = Text | string | number;
+type TextValue = Text | string | number;
 
-const asText = (value: Value): Text => (value instanceof Text ? value : new Text(() => visibleLine(String(value))));
+const asText = (value: TextValue): Text => (value instanceof Text ? value : new Text(() => visibleLine(String(value))));
 
 /** A line of text. Values are made harmless unless they are texts themselves. */
-export const text = (parts: TemplateStringsArray, ...values: Value[]): Text => {
+export const text = (parts: TemplateStringsArray, ...values: TextValue[]): Text => {
   const texts = values.map(asText);
   return new Text((colors) => parts.reduce((line, part, i) => line + texts[i - 1]!.render(colors) + part));
 };
 
 const style =
   (on: string, off: number) =>
-  (value: Value): Text =>
+  (value: TextValue): Text =>
     new Text((colors) => {
       const inner = asText(value).render(colors);
       return colors ? `\x1b[${on}m${inner}\x1b[${off}m` : inner;

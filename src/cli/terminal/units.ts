@@ -6,10 +6,6 @@ export const count = (amount: number, noun: string): string => `${amount} ${noun
 /** A size in a sentence, where bytes are written out. */
 export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));
 
-/** A size and the limit that it passed. If they would look the same, both are written in bytes. */
-export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
-  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
-
 export const seconds = (ms: number): string => `${(Math.max(ms, 50) / 1000).toFixed(1)} s`;
 
 const STEPS = [
@@ -23,10 +19,6 @@ export function duration(ms: number): string {
   const [noun, step] = STEPS.find(([, length]) => ms >= length * 1.5) ?? ["minute", UNIT_MS.m];
   return count(Math.max(1, Math.round(ms / step)), noun);
 }
-
-/** A wait: `7 s` up to two minutes, then as `duration` has it. */
-export const waiting = (in_seconds: number): string =>
-  in_seconds < 120 ? `${in_seconds} s` : duration(in_seconds * 1000);
 
 /** An age: `now`, `5 minutes ago`, `3 days ago`. */
 export function age(ms: number): string {

@@ -1,7 +1,7 @@
 /** One page from its first byte to its pictures, as a visitor would see it. */
 import { type Connection, type Event, startBrowser } from "../browser.ts";
 import { openGate } from "../gate.ts";
-import { type DomSummary, kept, type RenderJob, type Seen } from "../job.ts";
+import { type DomSummary, kept, type RenderJob, type PageSeen } from "../job.ts";
 import { tellOfScripts } from "./alone.ts";
 import { looksBlank, showDesktop, takePictures } from "./pictures.ts";
 import { createTargets, keepAtHome, type Page, quietly } from "./targets.ts";
@@ -65,7 +65,7 @@ function deadline(ms: number): { late: Promise<never>; stop(): void } {
   return { late: promise, stop: () => clearTimeout(timer) };
 }
 
-export async function visit(job: RenderJob): Promise<Seen> {
+export async function visit(job: RenderJob): Promise<PageSeen> {
   const { late, stop } = deadline(MOST_MS);
   const gate = await openGate(job);
   const ears: ((event: Event) => void)[] = [];

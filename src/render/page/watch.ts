@@ -1,6 +1,6 @@
 /** Hears what a page and its frames and workers say, ask and throw, as far as it is kept. */
 import type { Event, Params } from "../browser.ts";
-import { type ConsoleEntry, kept, keptUrl, MOST_ENTRIES, type PageError, type SeenRequest } from "../job.ts";
+import { type ConsoleEntry, kept, type PageError, type SeenRequest } from "../job.ts";
 import { createAlone } from "./alone.ts";
 
 export interface Watch {
@@ -215,3 +215,10 @@ function watchRequests(asking: Asking, failed: SeenRequest[]) {
   const { open, last_change, refuse, lacks } = requests;
   return { handlers: { ...requestEvents(requests), ...socketEvents(requests) }, open, last_change, refuse, lacks };
 }
+
+/** Entries of each list. */
+const MOST_ENTRIES = 50;
+
+/** Data addresses are as long as what they hold. */
+const keptUrl = (value: unknown): string =>
+  typeof value === "string" && value.startsWith("data:") ? kept(value, 64) : kept(value);

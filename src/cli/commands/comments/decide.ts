@@ -1,6 +1,6 @@
 /** `svc comments approve`, `reject`, `resolve`, `reopen` and `delete`: decisions of an owner about a comment. `owner` makes a
  *  browser the owner on the site itself. */
-import type { Context, Given } from "../../command.ts";
+import type { Context, CallWords } from "../../command.ts";
 import { svc } from "../../invocation.ts";
 import { ask } from "../../service/api.ts";
 import { ApiFailure } from "../../service/refusal.ts";
@@ -8,7 +8,8 @@ import { ANY, OWNER_CODE, THREAD } from "../../service/wire.ts";
 import { requireSession } from "../../service/which-server.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { chooseSite, siteGone } from "../chosen-site.ts";
-import { askComments, commentId, commentsPath, openComments } from "./opened.ts";
+import { askComments, commentsPath, openComments } from "./opened.ts";
+import { usage } from "../../failure.ts";
 
 const SAID = {
   approve: "Approved: everybody sees it",
@@ -19,7 +20,7 @@ const SAID = {
 
 export const decide =
   (action: keyof typeof SAID) =>
-  async (context: Context, given: Given): Promise<void> => {
+  async (context: Context, given: CallWords): Promise<void> => {
     const id = commentId(given, svc(`comments ${action}`));
     const note = given.value("note");
     const opened = await openComments(context, given);
@@ -30,7 +31,7 @@ export const decide =
   };
 
 /** Needs a session: a manage_token never deletes. */
-export async function remove(context: Context, given: Given): Promise<void> {
+export async function remove(context: Context, given: CallWords): Promise<void> {
   const id = commentId(given, svc("comments delete"));
   const site = chooseSite(context, given, undefined);
   const { site_id, server } = site;
@@ -44,11 +45,19 @@ export async function remove(context: Context, given: Given): Promise<void> {
 }
 
 /** `svc comments owner`: prints an address that makes a browser the owner on the site itself, once. */
-export async function owner(context: Context, given: Given): Promise<void> {
+export async function owner(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   const made = await askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });
   if (given.json) return context.terminal.json({ ok: true, ...made });
   context.terminal.say(text`\n  Open this in your browser to answer and moderate on the site itself:`);
   context.terminal.url(made.url);
   context.terminal.say(dim(text`  It works once, within five minutes, for whoever opens it: keep it to yourself.\n`));
+}
+
+/** The comment's id. It is checked before it becomes part of an address. */
+function commentId(given: CallWords, call: string): string {
+  const id = given.argument;
+  if (id === undefined) throw usage(`${call} wants the comment: ${call} <c_…>`);
+  if (!/^c_\w+$/.test(id)) throw usage(`${call} wants an id such as c_…, not ${id}.`);
+  return id;
 }

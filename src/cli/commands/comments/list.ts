@@ -1,8 +1,8 @@
 /** `svc comments list`: prints the comments, a line each. */
-import type { Context, Given } from "../../command.ts";
+import type { Context, CallWords } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { QUEUE_PAGE, THREAD_PAGE, type Thread } from "../../service/wire.ts";
-import type { Shape } from "../../../api/shapes/builder.ts";
+import { QUEUE_PAGE, THREAD_PAGE, THREAD } from "../../service/wire.ts";
+import type { Shape, Infer } from "../../../api/shapes/builder.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
 
@@ -35,19 +35,19 @@ const rowsOf = ({ status, page, comments }: Thread): string[] =>
     line(id, visibility === "public" ? status : visibility, page, by?.name ?? "-", text ?? "(deleted)"),
   );
 
-function queryOf(given: Given): Record<string, string> {
+function queryOf(given: CallWords): Record<string, string> {
   const page = given.value("page");
   const status = known(given.value("status") ?? "all", STATUSES, "status of threads");
   return { ...(page !== undefined && { page }), ...(status !== "all" && { status }) };
 }
 
-async function listQueue({ terminal }: Context, given: Given, opened: OpenedSite, state: string): Promise<void> {
+async function listQueue({ terminal }: Context, given: CallWords, opened: OpenedSite, state: string): Promise<void> {
   const items = (await everyPage(opened, "queue", QUEUE_PAGE, { state })).flatMap((page) => page.items);
   if (given.json) return terminal.json({ ok: true, items, next_cursor: null });
   for (const { id, page, by, text } of items) terminal.result(line(id, state, page, by.name, text));
 }
 
-export async function list(context: Context, given: Given): Promise<void> {
+export async function list(context: Context, given: CallWords): Promise<void> {
   const written = given.value("queue");
   const queue = written === undefined ? undefined : known(written, QUEUES, "queue");
   if (queue !== undefined && (given.has("page") || given.has("status"))) {
@@ -60,3 +60,5 @@ export async function list(context: Context, given: Given): Promise<void> {
   if (given.json) return context.terminal.json({ ok: true, threads, next_cursor: null });
   for (const row of threads.flatMap(rowsOf)) context.terminal.result(row);
 }
+
+type Thread = Infer<typeof THREAD>;

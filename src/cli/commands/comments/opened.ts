@@ -1,7 +1,7 @@
 /** The site whose comments a command is about, and calls about them. */
 import { ask, type ApiCall } from "../../service/api.ts";
 import type { Shape } from "../../../api/shapes/builder.ts";
-import type { Context, Given } from "../../command.ts";
+import type { Context, CallWords } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { nearest } from "../../../command/nearest.ts";
 import { chooseSite, openSite, touchLink, type OpenedSite } from "../chosen-site.ts";
@@ -9,7 +9,7 @@ import { chooseSite, openSite, touchLink, type OpenedSite } from "../chosen-site
 type CommentsCall = Pick<ApiCall, "method" | "json"> & { repeatable?: boolean };
 
 /** Opens the site with the narrowest credential that the server accepts. */
-export async function openComments(context: Context, given: Given): Promise<OpenedSite> {
+export async function openComments(context: Context, given: CallWords): Promise<OpenedSite> {
   const opened = await openSite(context, chooseSite(context, given, undefined), 1);
   touchLink(context, opened, opened.record);
   return opened;
@@ -33,12 +33,4 @@ export function known<Word extends string>(written: string, words: readonly Word
   throw usage(
     `${written} is no ${what}. ${guess === null ? `There are ${words.join(", ")}.` : `Did you mean ${guess}?`}`,
   );
-}
-
-/** The comment's id. It is checked before it becomes part of an address. */
-export function commentId(given: Given, call: string): string {
-  const id = given.argument;
-  if (id === undefined) throw usage(`${call} wants the comment: ${call} <c_…>`);
-  if (!/^c_\w+$/.test(id)) throw usage(`${call} wants an id such as c_…, not ${id}.`);
-  return id;
 }

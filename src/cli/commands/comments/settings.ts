@@ -1,14 +1,15 @@
 /** `svc comments status`, `enable`, `mode`, `off` and `webhook`: whether visitors may comment, who reads it, and where events
  *  are sent. */
 import { randomBlock } from "../../../base/random.ts";
-import type { Context, Given } from "../../command.ts";
+import type { Context, CallWords } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { type CommentSettings, type Mode, MODES, COMMENT_SETTINGS } from "../../service/wire.ts";
+import { MODES, COMMENT_SETTINGS } from "../../service/wire.ts";
 import { pipedLine, readTyped } from "../../terminal/input.ts";
 import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
+import type { Infer } from "../../../api/shapes/builder.ts";
 
 const MEANING: Readonly<Record<CommentSettings["mode"], string>> = {
   off: "Comments are off: threads are kept, and nobody sees them",
@@ -33,7 +34,7 @@ function warn({ terminal }: Context, { warnings = [] }: CommentSettings): void {
 }
 
 /** Prints `anonymous http://…` on stdout; the rest is for a person. */
-function show({ terminal }: Context, given: Given, { record }: OpenedSite, settings: CommentSettings): void {
+function show({ terminal }: Context, given: CallWords, { record }: OpenedSite, settings: CommentSettings): void {
   const { mode, passcode_set, webhook } = settings;
   if (given.json) return terminal.json({ ok: true, ...settings });
   terminal.result(`${mode} ${record.url}`);
@@ -43,12 +44,12 @@ function show({ terminal }: Context, given: Given, { record }: OpenedSite, setti
   terminal.say();
 }
 
-export async function status(context: Context, given: Given): Promise<void> {
+export async function status(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   show(context, given, opened, await readSettings(opened));
 }
 
-function changed(context: Context, given: Given, opened: OpenedSite, settings: CommentSettings): void {
+function changed(context: Context, given: CallWords, opened: OpenedSite, settings: CommentSettings): void {
   const { terminal } = context;
   warn(context, settings);
   if (given.json) return terminal.json({ ok: true, ...settings });
@@ -57,7 +58,7 @@ function changed(context: Context, given: Given, opened: OpenedSite, settings: C
 }
 
 /** Turns comments on. `wanted` is undefined for the mode that they last had. */
-async function turnOn(context: Context, given: Given, wanted: Mode | undefined): Promise<void> {
+async function turnOn(context: Context, given: CallWords, wanted: Mode | undefined): Promise<void> {
   const passcode = await givenPasscode(context, given);
   const opened = await openComments(context, given);
   const before = await readSettings(opened);
@@ -71,13 +72,13 @@ async function turnOn(context: Context, given: Given, wanted: Mode | undefined):
 const modeOf = (written: string): Mode => known(written, MODES, "mode of comments");
 
 /** Turns comments on in the mode that is given, else in the last one, else in `anonymous`. */
-export async function enable(context: Context, given: Given): Promise<void> {
+export async function enable(context: Context, given: CallWords): Promise<void> {
   const written = given.value("mode");
   if (written === "off") throw usage(`${svc("comments off")} turns comments off.`);
   await turnOn(context, given, written === undefined ? undefined : modeOf(written));
 }
 
-export async function mode(context: Context, given: Given): Promise<void> {
+export async function mode(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   if (argument === undefined) {
     throw usage(`${svc("comments mode")} wants a mode: ${svc(`comments mode <${MODES.join("|")}>`)}`);
@@ -86,7 +87,7 @@ export async function mode(context: Context, given: Given): Promise<void> {
   await turnOn(context, given, modeOf(argument));
 }
 
-export async function off(context: Context, given: Given): Promise<void> {
+export async function off(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   changed(context, given, opened, await changeSettings(opened, { mode: "off" }));
 }
@@ -110,7 +111,7 @@ async function lineOfStdin(): Promise<string> {
 }
 
 /** The passcode of the call, if it has one: from a flag, a pipe or a person. */
-async function givenPasscode(context: Context, given: Given): Promise<string | undefined> {
+async function givenPasscode(context: Context, given: CallWords): Promise<string | undefined> {
   const flag = given.value("passcode");
   const by_stdin = given.has("passcode-stdin");
   if (flag !== undefined && by_stdin) throw usage("--passcode and --passcode-stdin both give a passcode: give one.");
@@ -129,13 +130,13 @@ const EVENTS = ["thread.created", "reply.created", "thread.resolved", "thread.re
 const changeWebhook = (opened: OpenedSite, webhook: object | null): Promise<CommentSettings> =>
   askComments(opened, "settings", COMMENT_SETTINGS, { method: "PATCH", json: { webhook } });
 
-const eventsOf = (given: Given): readonly string[] =>
+const eventsOf = (given: CallWords): readonly string[] =>
   given
     .value("events")
     ?.split(",")
     .map((event) => known(event.trim(), EVENTS, "event")) ?? EVENTS;
 
-async function end(context: Context, given: Given): Promise<void> {
+async function end(context: Context, given: CallWords): Promise<void> {
   const settings = await changeWebhook(await openComments(context, given), null);
   if (given.json) return context.terminal.json({ ok: true, ...settings });
   context.terminal.say(text`\n  ${green("✓")} Nothing is sent any more\n`);
@@ -145,7 +146,7 @@ async function end(context: Context, given: Given): Promise<void> {
 const newSecret = (): string => `whsec_${Buffer.from(randomBlock(32)).toString("base64")}`;
 
 /** `svc comments webhook`: sets the address that a server with webhooks sends events of the comments to. */
-export async function webhook(context: Context, given: Given): Promise<void> {
+export async function webhook(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   const call = svc("comments webhook");
   if (argument === undefined) throw usage(`${call} wants an address or off: ${call} <url>|off`);
@@ -160,3 +161,7 @@ export async function webhook(context: Context, given: Given): Promise<void> {
   context.terminal.say(dim(text`  Each is signed with this secret. It is shown this once:\n`));
   context.terminal.result(secret);
 }
+
+type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
+
+type Mode = (typeof MODES)[number];

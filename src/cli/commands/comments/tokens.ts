@@ -1,5 +1,5 @@
 /** `svc comments token create`, `list` and `revoke`: tokens with which agents read and answer comments. */
-import type { Context, Given } from "../../command.ts";
+import type { Context, CallWords } from "../../command.ts";
 import { usage } from "../../failure.ts";
 import { ANY, MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire.ts";
 import { svc } from "../../invocation.ts";
@@ -9,14 +9,14 @@ import { askComments, known, openComments } from "./opened.ts";
 
 const SCOPES = ["read", "reply", "resolve", "see_pending"] as const;
 
-function scopesOf(given: Given): string[] {
+function scopesOf(given: CallWords): string[] {
   const written = given.value("scopes");
   if (written === undefined)
     throw usage(`--scopes is missing: name some of ${SCOPES.join(",")}, such as --scopes read,reply.`);
   return written.split(",").map((scope) => known(scope.trim(), SCOPES, "scope"));
 }
 
-function daysOf(given: Given): number | undefined {
+function daysOf(given: CallWords): number | undefined {
   const written = given.value("expires-in-days");
   if (written === undefined) return undefined;
   if (/^[1-9]\d{0,3}$/.test(written)) return Number(written);
@@ -25,7 +25,7 @@ function daysOf(given: Given): number | undefined {
 
 const dayOf = (at: string): string => new Date(at).toISOString().slice(0, 10);
 
-export async function createToken(context: Context, given: Given): Promise<void> {
+export async function createToken(context: Context, given: CallWords): Promise<void> {
   const name = given.value("name");
   if (name === undefined) throw usage("--name is missing: what is written with the token is shown under it.");
   const [scopes, expires_in_days] = [scopesOf(given), daysOf(given)];
@@ -45,14 +45,14 @@ const row = ({ token_id, name, scopes, last_used_at, expires_at }: ListedToken):
   return [token_id, name, scopes.join(","), `until ${dayOf(expires_at)}`, used].join("  ");
 };
 
-export async function listTokens(context: Context, given: Given): Promise<void> {
+export async function listTokens(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   const { tokens } = await askComments(opened, "tokens", TOKEN_LIST);
   if (given.json) return context.terminal.json({ ok: true, tokens });
   for (const token of tokens) context.terminal.result(row(token));
 }
 
-export async function revokeToken(context: Context, given: Given): Promise<void> {
+export async function revokeToken(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   const call = svc("comments token revoke");
   if (argument === undefined) throw usage(`${call} wants the token's id: ${call} <token_id>`);

@@ -84,9 +84,9 @@ const IMPORTS = /\b(?:import\s{0,9}\(?|from)\s{0,9}["']\.{1,2}\//;
 /** Neither at the root nor with a scheme, and no fragment. */
 const isRelative = (address: string): boolean => /^\s*(?![a-z][a-z\d+.-]*:)[^\s/#?\\]/i.test(address);
 
-/** `html`: its beginning, entities not decoded. A `<base>` of its author's says it already. */
 /** Whether a page must be given its own address: it loads files by relative addresses, which under another path would name
- *  other files. */
+ *  other files. A `<base>` of its author's is such an address already. `html` is the page's beginning, entities not
+ *  decoded. */
 export function needsBase(html: string): boolean {
   let relative = false;
   for (const part of partsOf(html)) {

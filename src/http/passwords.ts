@@ -58,7 +58,7 @@ export async function isPassword(password: string, hash: string | null, from: Fa
 }
 
 /** The shortest passcode of a site's comments. Many visitors know it, so it is shorter than a password and costs less.
- *  It has a queue of its own: a crowd of visitors keeps nobody from signing in. */
+ *  It has a queue of its own: a crowd of visitors cannot delay a sign-in. */
 const SHORTEST_PASSCODE = 8;
 const PASSCODE_ARGON2ID = { algorithm: "argon2id", memoryCost: 19_456, timeCost: 2 } as const;
 const NOBODYS_PASSCODE =

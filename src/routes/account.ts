@@ -7,7 +7,7 @@ import { limitClient } from "../http/rate-limit.ts";
 import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { unknownSite } from "../store/refusals.ts";
 import { unauthorized } from "./caller.ts";
-import type { AccountCtx, Handlers } from "./context.ts";
+import type { AccountCtx, ApiHandlers } from "./context.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
 export const LONGEST_LABEL = 80;
@@ -216,4 +216,4 @@ export const ACCOUNT_HANDLERS = {
   "DELETE /account": deleteAccount,
   "GET /account/sessions": listSessions,
   "DELETE /account/sessions/:id": endSession,
-} satisfies Partial<Handlers>;
+} satisfies Partial<ApiHandlers>;

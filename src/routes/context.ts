@@ -86,7 +86,7 @@ export type ApiHandler<By extends ApiCallers> = (ctx: Ctx & Admitted<By>) => Pro
 export type WhoOf<Row extends keyof typeof API> = (typeof API)[Row]["who"];
 
 /** A handler for each row of the API: a row without one, or a handler without a row, does not compile. */
-export type Handlers = { readonly [Row in keyof typeof API]: ApiHandler<WhoOf<Row>> };
+export type ApiHandlers = { readonly [Row in keyof typeof API]: ApiHandler<WhoOf<Row>> };
 
 /** `no_session`: no session is looked at, so that a write by cookie needs no proof either. `file_form`: takes a form with a
  *  file. */

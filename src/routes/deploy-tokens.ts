@@ -7,7 +7,7 @@ import type { DeployToken } from "../store/people/deploy-tokens.ts";
 import { hashToken, isSiteId, newDeployTokenId, newToken, type Scope, SCOPES } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import type { AccountCtx, Handlers } from "./context.ts";
+import type { AccountCtx, ApiHandlers } from "./context.ts";
 
 export const LONGEST_TOKEN_NAME = 80;
 export const MOST_SITES = 20;
@@ -98,4 +98,4 @@ export const DEPLOY_TOKEN_HANDLERS = {
   "POST /account/tokens": createDeployToken,
   "GET /account/tokens": listDeployTokens,
   "DELETE /account/tokens/:id": revokeDeployToken,
-} satisfies Partial<Handlers>;
+} satisfies Partial<ApiHandlers>;

@@ -15,7 +15,7 @@ import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/index.ts";
 import type { NewSession } from "../store/people/sessions.ts";
 import { signupClosed } from "../store/refusals.ts";
 import { accountHolder } from "./caller.ts";
-import type { Ctx, Handlers } from "./context.ts";
+import type { Ctx, ApiHandlers } from "./context.ts";
 import { networkHash, passwordHolder, waitingPlace } from "./passwords.ts";
 
 const LONGEST_EMAIL = 300;
@@ -197,4 +197,4 @@ export const SIGN_IN_HANDLERS = {
   "POST /auth/logout": logout,
   "POST /auth/device/code": startDevice,
   "POST /auth/device/token": pollDevice,
-} satisfies Partial<Handlers>;
+} satisfies Partial<ApiHandlers>;

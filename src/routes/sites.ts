@@ -15,7 +15,7 @@ import type { Store } from "../store/index.ts";
 import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
 import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
-import type { ApiParts, Ctx, SiteCtx, Handlers } from "./context.ts";
+import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
 import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
@@ -219,4 +219,4 @@ export const SITE_HANDLERS = {
   "GET /sites/:id/settings": readSettings,
   "PATCH /sites/:id/settings": changeSettings,
   "DELETE /sites/:id/manage-tokens": revokeTokens,
-} satisfies Partial<Handlers>;
+} satisfies Partial<ApiHandlers>;

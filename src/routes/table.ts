@@ -11,7 +11,7 @@ import { ACCOUNT_HANDLERS } from "./account.ts";
 import { SIGN_IN_HANDLERS } from "./sign-in.ts";
 import { admit } from "./caller.ts";
 import { makeChallenge } from "./challenge.ts";
-import type { ApiHandler, Handler, Handlers, Route, WhoOf } from "./context.ts";
+import type { ApiHandler, Handler, ApiHandlers, Route, WhoOf } from "./context.ts";
 import { DEPLOY_TOKEN_HANDLERS } from "./deploy-tokens.ts";
 import { DEPLOY_HANDLERS } from "./deploys/deploy.ts";
 import { makePreview } from "./deploys/preview.ts";
@@ -60,7 +60,7 @@ const describe: Handler = async (ctx) => {
   return (await documents.getOrInsertComputed(config, documentFor))(ctx, code);
 };
 
-const HANDLERS: Handlers = {
+const HANDLERS: ApiHandlers = {
   ...SIGN_IN_HANDLERS,
   ...DEPLOY_TOKEN_HANDLERS,
   ...ACCOUNT_HANDLERS,
@@ -91,7 +91,7 @@ const HANDLERS: Handlers = {
   "GET /openapi.json": describe,
 };
 
-function routeOf<Row extends keyof Handlers>(name: Row): Route {
+function routeOf<Row extends keyof ApiHandlers>(name: Row): Route {
   const { who } = API[name];
   const handle = HANDLERS[name];
   const [method, path] = name.split(" ") as [Method, string];
@@ -99,7 +99,7 @@ function routeOf<Row extends keyof Handlers>(name: Row): Route {
   return who === "no_one" || who === "agent" ? [method, path, handler, "no_session"] : [method, path, handler];
 }
 
-const ROUTES = new Map((Object.keys(API) as (keyof Handlers)[]).map((name) => [name, routeOf(name)]));
+const ROUTES = new Map((Object.keys(API) as (keyof ApiHandlers)[]).map((name) => [name, routeOf(name)]));
 
 /** The routes of a server with this configuration. */
 export const apiRoutes = ({ mcp }: Pick<Config, "mcp">): readonly Route[] =>

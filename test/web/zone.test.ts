@@ -3,7 +3,7 @@ import { describe, expect, spyOn, test } from "bun:test";
 import { mkdir, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { listFiles } from "../../src/client/collect.ts";
-import { collect, type Given, MOST_FOUND, within } from "../../src/web/browser/zone/collect.ts";
+import { collect, type GivenEntry, MOST_FOUND, within } from "../../src/web/browser/zone/collect.ts";
 import { localSitesIn } from "../../src/web/browser/zone/local-sites.ts";
 import { firstLines, pastedName } from "../../src/web/browser/zone/pasted.ts";
 import { builtFolder, hasPage, nothingIn, tooMuch, zipTooLarge } from "../../src/web/browser/zone/questions.ts";
@@ -14,9 +14,9 @@ const SIGNAL = new AbortController().signal;
 
 /** Text is a file, an object a folder, a function what happens when it is opened. */
 type Tree = { [name: string]: string | Tree | (() => never) };
-const given = (tree: Tree): Given[] =>
-  Object.entries(tree).map(([name, content]): Given => {
-    if (typeof content === "function") return { name, list: content, file: content } as unknown as Given;
+const given = (tree: Tree): GivenEntry[] =>
+  Object.entries(tree).map(([name, content]): GivenEntry => {
+    if (typeof content === "function") return { name, list: content, file: content } as unknown as GivenEntry;
     if (typeof content === "object") return { name, list: async () => given(content) };
     return { name, file: async () => new File([content], name) };
   });
@@ -28,7 +28,7 @@ const never = (): never => {
   throw new Error("this must not be opened");
 };
 /** A folder that says so when somebody looks into it. */
-const closed = (name: string): Given => ({ name, list: async () => never() });
+const closed = (name: string): GivenEntry => ({ name, list: async () => never() });
 
 describe("WEB 4.1: what is taken, and the paths it gets", () => {
   test.each<[string, Tree, string[]]>([
@@ -46,7 +46,7 @@ describe("WEB 4.1: what is taken, and the paths it gets", () => {
   ])("%s", async (_, tree, paths) => expect((await took(tree)).paths).toEqual(paths));
 
   test("one file that cannot be read stops all, and is named", async () => {
-    const tree: Given[] = [
+    const tree: GivenEntry[] = [
       { name: "s", list: async () => [...given({ "a.html": "" }), { name: "b.png", file: async () => never() }] },
     ];
     await expect(collect(tree, SIGNAL)).rejects.toThrow("b.png could not be read, so nothing was published.");
@@ -57,7 +57,7 @@ describe("WEB 4.1: what is taken, and the paths it gets", () => {
     let now = 0;
     const clock = spyOn(performance, "now").mockImplementation(() => now);
     const slow = (): File => Object.defineProperty(new File([], "x"), "size", { get: () => ((now += 1), 7) });
-    const entries = Array.from({ length: 400 }, (_, i): Given => ({ name: `${i}.txt`, file: async () => slow() }));
+    const entries = Array.from({ length: 400 }, (_, i): GivenEntry => ({ name: `${i}.txt`, file: async () => slow() }));
     let [let_in, ended] = [0, false];
     const beat = (): unknown => ended || setTimeout(() => (let_in++, beat()));
     const controller = new AbortController();

@@ -70,7 +70,7 @@ export class Surface {
   paint(): void {
     const dark = isDark();
     const { host, layer } = this.given;
-    layer.style.zoom = String(1 / host.currentCSSZoom); // the root's own: what lies on the page is measured without it
+    layer.style.zoom = String(1 / host.currentCSSZoom); // the root's own zoom: places on the page are measured without it
     layer.classList.toggle("dark", dark);
     layer.classList.toggle("rtl", isRightToLeft());
     colour(dark);

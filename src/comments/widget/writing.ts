@@ -81,7 +81,7 @@ export const decide = async (session: Session, { id }: Pick<Thread, "id">, decis
 
 export async function rename(session: Session, name: string): Wrong {
   const answer = await call("PATCH", "me", { name });
-  session.forget(); // the name stands on all that they wrote
+  session.forget(); // their name is on everything that they wrote
   return told(session, answer);
 }
 

@@ -10,7 +10,7 @@ import type { NewToken } from "../../store/sites.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
 import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
-import type { Ctx, SiteCtx, Handlers } from "../context.ts";
+import type { Ctx, SiteCtx, ApiHandlers } from "../context.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
 import { deployResult, dryRun, isDryRun } from "./result.ts";
 import { boundsOf, idempotencyKey, networkKey, readPlan, readUpload, readUploadForm, spaSetting } from "./request.ts";
@@ -191,4 +191,4 @@ export const DEPLOY_HANDLERS = {
   "POST /sites": createSite,
   "POST /sites/:id/deploys": redeploy,
   "POST /sites/:id/plan": planDeploy,
-} satisfies Partial<Handlers>;
+} satisfies Partial<ApiHandlers>;

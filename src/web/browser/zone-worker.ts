@@ -1,11 +1,11 @@
 /** The drop zone's worker: reads and zips files, and solves the challenge. It takes one call and ends with the answer. */
 import { solve } from "../../client/challenge.ts";
 import { zipFiles } from "../../client/zip.ts";
-import type { Call, End, Reply } from "./zone/worker-calls.ts";
+import type { WorkerCall, End, Reply } from "./zone/worker-calls.ts";
 
 /** The members of a worker's own global, which TypeScript's DOM library does not know. */
 interface WorkerScope {
-  onmessage: ((message: MessageEvent<Call>) => void) | null;
+  onmessage: ((message: MessageEvent<WorkerCall>) => void) | null;
   postMessage(reply: Reply, transfer?: Transferable[]): void;
 }
 const scope = self as unknown as WorkerScope;
@@ -30,7 +30,7 @@ async function zipped(files: readonly (readonly [path: string, file: File])[]): 
   return (await zipFiles(entries)).buffer;
 }
 
-async function endOf(call: Call): Promise<End> {
+async function endOf(call: WorkerCall): Promise<End> {
   if ("challenge" in call) return { proof: await solve(call.challenge) };
   if ("zip" in call) return { bytes: (await read(call.zip.name, call.zip)).buffer };
   return { bytes: await zipped(call.files) };

@@ -4,12 +4,12 @@ import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
 import { elementOf } from "./parts.ts";
-import type { Place } from "./places.ts";
+import type { PagePlace } from "./places.ts";
 import { isRightToLeft } from "./theme.ts";
 
 export interface Pinned {
   thread: Thread;
-  place: Place;
+  place: PagePlace;
 }
 
 function pinName({ status, comments, anchor }: Thread): string {
@@ -73,7 +73,7 @@ export class Pins {
   private makeRoom(sheet: boolean): void {
     const { room, beside } = this;
     if (!beside || !sheet) return room.remove();
-    if (room.isConnected) return; // whoever has scrolled into it would be thrown back by a look without it
+    if (room.isConnected) return; // a reader who has scrolled into the room would be thrown back without it
     room.style.top = `${document.documentElement.scrollHeight + beside.offsetHeight - 1}px`;
     this.element.append(room);
   }
@@ -205,7 +205,7 @@ function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; 
 }
 
 /** The place of a pin; null if nothing of its passage is shown. */
-function spotOf({ range }: Place, free: Free): Spot | null {
+function spotOf({ range }: PagePlace, free: Free): Spot | null {
   const rect = [...range.getClientRects()].find((one) => one.width > 0 && one.height > 0);
   const element = elementOf(range);
   // A passage that is folded away has a place, but no reader sees it there.

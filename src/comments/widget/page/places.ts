@@ -5,7 +5,7 @@ import type { Thread } from "../../types.ts";
 import { type DocumentText, documentText } from "../page-text.ts";
 import { rangeOf } from "./parts.ts";
 
-export interface Place {
+export interface PagePlace {
   range: Range;
   /** The place in the page's text: threads are read in this order. */
   start: number;
@@ -13,7 +13,7 @@ export interface Place {
   changed: boolean;
 }
 
-type FoundPassage = Omit<Place, "range"> & { end: number };
+type FoundPassage = Omit<PagePlace, "range"> & { end: number };
 
 const NEAR = 12;
 
@@ -36,7 +36,7 @@ function find(text: string, thread: Thread): FoundPassage | null {
   return carried(text, thread);
 }
 
-function partAt(text: DocumentText, path: string): Place | null {
+function partAt(text: DocumentText, path: string): PagePlace | null {
   const element = document.body.querySelector(path);
   if (!element) return null;
   const range = rangeOf(element);
@@ -44,11 +44,11 @@ function partAt(text: DocumentText, path: string): Place | null {
 }
 
 export class Places {
-  private found = new Map<string, Place>();
+  private found = new Map<string, PagePlace>();
   /** The last call's: an earlier one that is still at work gives up. */
   private turn = 0;
 
-  of(id: string): Place | null {
+  of(id: string): PagePlace | null {
     return this.found.get(id) ?? null;
   }
 
@@ -56,7 +56,7 @@ export class Places {
   async locate(threads: readonly Thread[]): Promise<boolean> {
     const turn = ++this.turn;
     const text = documentText();
-    const found = new Map<string, Place>();
+    const found = new Map<string, PagePlace>();
     const breath = breathing();
     for (const thread of threads) {
       const place = this.placed(text, thread);
@@ -68,7 +68,7 @@ export class Places {
     return true;
   }
 
-  private placed(text: DocumentText, thread: Thread): Place | null {
+  private placed(text: DocumentText, thread: Thread): PagePlace | null {
     const { selector, hints } = thread.anchor;
     if (!selector) return hints?.element ? partAt(text, hints.element) : null;
     const place = find(text.text, thread);

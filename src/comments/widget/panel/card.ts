@@ -2,7 +2,7 @@
 import type { Comment, Thread } from "../../types.ts";
 import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
-import type { Place } from "../page/places.ts";
+import type { PagePlace } from "../page/places.ts";
 import { isSending } from "../sending.ts";
 import { ago, fullTime, plural } from "../words.ts";
 import { decide, type Decision, edit, remove, report } from "../writing.ts";
@@ -58,7 +58,7 @@ export class Card {
     if (!wanted) this.reply = null;
   }
 
-  private parts(place: Place | null, open: boolean): HTMLElement[] {
+  private parts(place: PagePlace | null, open: boolean): HTMLElement[] {
     const { thread } = this;
     const shown = open ? thread.comments : thread.comments.slice(0, 1);
     const hold = (held: boolean): void => {
@@ -70,7 +70,7 @@ export class Card {
   }
 
   /** The passage, or a sentence about the part of the page. */
-  private about(place: Place | null): HTMLElement[] {
+  private about(place: PagePlace | null): HTMLElement[] {
     const [quote] = this.thread.anchor.selector ?? [];
     const resolved = this.thread.status === "resolved" ? el("span", { class: "badge" }, "Resolved") : null;
     const words = place ? "About a part of the page" : "About the whole page";
@@ -85,7 +85,7 @@ export class Card {
     return [el("div", { class: "about" }, state && el("span", {}, state), resolved), cited];
   }
 
-  private foot(place: Place | null, open: boolean): HTMLElement {
+  private foot(place: PagePlace | null, open: boolean): HTMLElement {
     const { hands, thread } = this;
     const replies = thread.comments.length - 1;
     const foot = el("div", { class: "actions" });

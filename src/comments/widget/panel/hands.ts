@@ -1,6 +1,6 @@
 /** The calls that the parts of the panel may make to the rest of the widget. */
 import type { Thread } from "../../types.ts";
-import type { Place } from "../page/places.ts";
+import type { PagePlace } from "../page/places.ts";
 import type { Sending } from "../sending.ts";
 import type { Session } from "../session.ts";
 
@@ -8,7 +8,7 @@ export interface Hands {
   session: Session;
   sending: Sending;
   /** The place of a thread's passage on the page; null if it is not there. */
-  placeOf(thread: Thread): Place | null;
+  placeOf(thread: Thread): PagePlace | null;
   /** Resolves when the place of each thread is known. */
   found(): Promise<void>;
   /** Opens a thread in the panel. */

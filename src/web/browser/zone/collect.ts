@@ -4,14 +4,14 @@ import { droppedAs } from "../../../base/reserved-paths.ts";
 import { IGNORE_FILE, type Ignored, parseIgnore } from "../../../client/ignore.ts";
 
 /** A file or a folder as the browser gives it. */
-export type Given = GivenFile | GivenFolder;
+export type GivenEntry = GivenFile | GivenFolder;
 interface GivenFile {
   name: string;
   file(): Promise<File>;
 }
 interface GivenFolder {
   name: string;
-  list(): Promise<Given[]>;
+  list(): Promise<GivenEntry[]>;
 }
 
 export interface Found {
@@ -47,7 +47,7 @@ export class Unusable extends Error {
 export const unreadable = (path: string): Unusable =>
   new Unusable(`${path} could not be read, so nothing was published.`);
 
-const isFolder = (given: Given): given is GivenFolder => "list" in given;
+const isFolder = (given: GivenEntry): given is GivenFolder => "list" in given;
 const keepsAll: Ignored = () => false;
 const joined = (folder: string, name: string): string => (folder === "" ? name : `${folder}/${name}`).normalize("NFC");
 
@@ -87,16 +87,16 @@ async function addFiles(walk: Walk, folder: string, given: readonly GivenFile[])
   }
 }
 
-async function readRules(walk: Walk, folder: string, entries: readonly Given[]): Promise<void> {
+async function readRules(walk: Walk, folder: string, entries: readonly GivenEntry[]): Promise<void> {
   const entry = entries.find((one): one is GivenFile => one.name === IGNORE_FILE && !isFolder(one));
   if (entry) walk.rules.set(folder, await opened(joined(folder, IGNORE_FILE), entry.file, walk.signal));
 }
 
-async function walkFolder(walk: Walk, folder: string, entries: readonly Given[]): Promise<void> {
+async function walkFolder(walk: Walk, folder: string, entries: readonly GivenEntry[]): Promise<void> {
   walk.signal.throwIfAborted();
   await readRules(walk, folder, entries);
   if (folder === "") walk.ignored = await rulesOf(walk, "");
-  const kept: Given[] = [];
+  const kept: GivenEntry[] = [];
   for (const entry of entries) {
     const path = joined(folder, entry.name);
     const fate = fateOf(path, isFolder(entry), walk.ignored);
@@ -133,7 +133,7 @@ function refuseTwins(files: readonly Found[]): void {
 
 /** Collects the files of a drop. One folder is the site itself and loses its name; several things keep their names at
  *  the root. */
-export async function collect(given: readonly Given[], signal: AbortSignal): Promise<Collected> {
+export async function collect(given: readonly GivenEntry[], signal: AbortSignal): Promise<Collected> {
   const [first] = given;
   const alone = given.length === 1 && first !== undefined && isFolder(first);
   const roots = alone ? await opened(first.name, first.list, signal) : given;

@@ -1,5 +1,5 @@
 /** How files come to the page: drops anywhere on it, the two pickers, pastes outside of fields. */
-import type { Given } from "./collect.ts";
+import type { GivenEntry } from "./collect.ts";
 import type { Face } from "./face.ts";
 import type { Source } from "./job.ts";
 
@@ -58,7 +58,7 @@ export function hearPickers(zone: HTMLElement, begin: Begin): void {
 
 /** Files from the browser's drops, pickers and pastes, as trees of files and folders. The content of a drop is gone
  *  when its event is over, so its entries are taken at once and read later. */
-const named = (file: File): Given => ({ name: file.name, file: async () => file });
+const named = (file: File): GivenEntry => ({ name: file.name, file: async () => file });
 
 const fileOf = (entry: FileSystemFileEntry): Promise<File> =>
   new Promise((resolve, reject) => entry.file(resolve, reject));
@@ -95,7 +95,7 @@ async function handedFile(standin: Standin): Promise<File> {
 }
 
 /** Handles skip names like `a:b.txt` without an error, so they are used only if an entry fails. */
-function fromEntry(entry: FileSystemEntry, standin: Standin): Given {
+function fromEntry(entry: FileSystemEntry, standin: Standin): GivenEntry {
   const { name } = entry;
   if (entry.isFile) {
     return { name, file: () => fileOf(entry as FileSystemFileEntry).catch(() => handedFile(standin)) };
@@ -110,7 +110,7 @@ function fromEntry(entry: FileSystemEntry, standin: Standin): Given {
 }
 
 /** Everything in a drop or a paste that is a file or a folder. */
-function givenBy(data: DataTransfer): Given[] {
+function givenBy(data: DataTransfer): GivenEntry[] {
   return [...data.items]
     .filter(({ kind }) => kind === "file")
     .flatMap((item) => {
@@ -123,18 +123,18 @@ function givenBy(data: DataTransfer): Given[] {
 }
 
 interface Branch {
-  files: Given[];
+  files: GivenEntry[];
   folders: Map<string, Branch>;
 }
 const branch = (): Branch => ({ files: [], folders: new Map() });
 
-function givenIn({ files, folders }: Branch): Given[] {
-  const below = [...folders].map(([name, inside]): Given => ({ name, list: async () => givenIn(inside) }));
+function givenIn({ files, folders }: Branch): GivenEntry[] {
+  const below = [...folders].map(([name, inside]): GivenEntry => ({ name, list: async () => givenIn(inside) }));
   return [...files, ...below];
 }
 
 /** A picked folder is a list of files with their paths; if these are empty (Android), the files are at the root. */
-function givenByPicker(files: Iterable<File>): Given[] {
+function givenByPicker(files: Iterable<File>): GivenEntry[] {
   const root = branch();
   for (const file of files) {
     let at = root;

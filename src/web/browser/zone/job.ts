@@ -1,5 +1,5 @@
 /** One drop on its way to a zip: what is in it, what must be asked, and what no upload would change. */
-import { collect, type Collected, type Found, type Given, Unusable, within } from "./collect.ts";
+import { collect, type Collected, type Found, type GivenEntry, Unusable, within } from "./collect.ts";
 import type { Target } from "./deliver.ts";
 import { code, el } from "./dom.ts";
 import type { Face, Question } from "./face.ts";
@@ -12,7 +12,7 @@ import { size } from "./words.ts";
 import { asItIs, packed } from "./worker-calls.ts";
 
 /** The source of a deploy: files and folders, or a text. */
-export type Source = { given: readonly Given[] } | { text: string };
+export type Source = { given: readonly GivenEntry[] } | { text: string };
 
 export interface Job {
   source: Source;

@@ -6,7 +6,7 @@ import { count } from "../wording.ts";
 import { size, sizeAndLimit } from "./words.ts";
 
 /** From the page, never from the script. */
-export interface Limits {
+export interface UploadLimits {
   max_files: number;
   max_bytes: number;
   max_zip_bytes: number;
@@ -41,7 +41,7 @@ export function nothingIn({ files, empty }: Collected): Trouble | null {
 }
 
 /** A limit that is passed, which no upload would change. */
-export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: Limits): Trouble | null {
+export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: UploadLimits): Trouble | null {
   if (more || files.length > max_files) {
     const there = more ? `more than ${count(MOST_FOUND, "file")}` : count(files.length, "file");
     return {
@@ -58,7 +58,7 @@ export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: Li
 }
 
 /** `files` are those in the zip, if they are known. */
-export function zipTooLarge(bytes: number, { max_zip_bytes }: Limits, files: readonly Found[]): Trouble | null {
+export function zipTooLarge(bytes: number, { max_zip_bytes }: UploadLimits, files: readonly Found[]): Trouble | null {
   if (bytes <= max_zip_bytes) return null;
   const [has, may] = sizeAndLimit(bytes, max_zip_bytes);
   if (files.length === 1 && isZip(files[0]!)) {

@@ -1,8 +1,8 @@
 /** The values that the page gives the script: limits, addresses and proofs come from the server with each page. */
-import type { Limits } from "./questions.ts";
+import type { UploadLimits } from "./questions.ts";
 import { Unreachable } from "./worker-calls.ts";
 
-export interface Setup extends Limits {
+export interface Setup extends UploadLimits {
   /** Address of the worker. */
   worker: string;
   /** Proof that this page makes a write; null if nobody is signed in. */

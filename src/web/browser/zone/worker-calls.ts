@@ -2,7 +2,7 @@
 import type { Challenge } from "../../../client/challenge.ts";
 import { type Found, unreadable } from "./collect.ts";
 
-export type Call = { files: [path: string, file: File][] } | { zip: File } | { challenge: Challenge };
+export type WorkerCall = { files: [path: string, file: File][] } | { zip: File } | { challenge: Challenge };
 export type End = { bytes: ArrayBuffer } | { proof: string } | { unreadable: string } | { error: string };
 /** `read`: the files are in, and the zipping begins. */
 export type Reply = "read" | End;
@@ -10,7 +10,7 @@ export type Reply = "read" | End;
 /** The worker itself could not be loaded: the connection is gone. */
 export class Unreachable extends Error {}
 
-async function ask(url: string, call: Call, signal: AbortSignal, read = () => {}): Promise<End> {
+async function ask(url: string, call: WorkerCall, signal: AbortSignal, read = () => {}): Promise<End> {
   signal.throwIfAborted();
   const worker = new Worker(url);
   try {

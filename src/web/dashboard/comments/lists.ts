@@ -17,31 +17,31 @@ export type Show = keyof typeof LISTS;
 const SHOWS = Object.keys(LISTS) as Show[];
 
 /** A page of a list. */
-export interface Place {
+export interface ListPlace {
   show: Show;
   /** The cursor as the address has it; empty for the newest comments. */
   cursor: string;
 }
 
 /** Nonsense is the first list, from its beginning. */
-export function placeOf(fields: URLSearchParams): Place {
+export function placeOf(fields: URLSearchParams): ListPlace {
   const show = SHOWS.find((one) => one === fields.get("show")) ?? "open";
   return { show, cursor: (fields.get("cursor") ?? "").slice(0, 200) };
 }
 
 export const commentsPath = (site_id: string): string => `${pathOfSite(site_id)}/comments`;
 
-export const placeHref = (site_id: string, { show, cursor }: Place, done = ""): string =>
+export const placeHref = (site_id: string, { show, cursor }: ListPlace, done = ""): string =>
   hrefOf(commentsPath(site_id), { show, cursor, done });
 
 const scopeOf = (site_id: string, show: Show): string => `${site_id}\0dashboard ${show}`;
 
 /** Behind which row the page begins; null for the newest. */
-export const rowOf = (key: string, site_id: string, { show, cursor }: Place): number | null =>
+export const rowOf = (key: string, site_id: string, { show, cursor }: ListPlace): number | null =>
   numberIn(key, scopeOf(site_id, show), cursor);
 
 /** `next`: of the rows behind a page; null at the end. */
-export const nextPlace = (key: string, site_id: string, show: Show, next: number | null): Place | null =>
+export const nextPlace = (key: string, site_id: string, show: Show, next: number | null): ListPlace | null =>
   next === null ? null : { show, cursor: cursorOf(key, scopeOf(site_id, show), next) };
 
 /** Tabs are links, each with how much there is. */
@@ -56,7 +56,7 @@ export const listsNav = (site_id: string, shown: Show, counts: NoteCounts): Html
   </nav>`;
 
 /** The links to the other pages of the list; nothing if one page has everything. */
-export const placesNav = (site_id: string, here: Place, next: Place | null): Html | false =>
+export const placesNav = (site_id: string, here: ListPlace, next: ListPlace | null): Html | false =>
   (here.cursor !== "" || next !== null) &&
   html`<nav class="pages" aria-label="Pages">
     ${here.cursor !== "" && html`<a href="${placeHref(site_id, { ...here, cursor: "" })}">Newest</a>`}

@@ -24,7 +24,17 @@ import { isolated } from "../../words.ts";
 import { nameOf, ownSite, pathOfSite } from "../pages.ts";
 import { heldNotice } from "../site-sections.ts";
 import { commentBox, type Decision, reportsOf } from "./comment.ts";
-import { commentsPath, LISTS, listsNav, nextPlace, type Place, placeOf, placesNav, rowOf, type Show } from "./lists.ts";
+import {
+  commentsPath,
+  LISTS,
+  listsNav,
+  nextPlace,
+  type ListPlace,
+  placeOf,
+  placesNav,
+  rowOf,
+  type Show,
+} from "./lists.ts";
 import { passage, threadItem, whereLine } from "./thread.ts";
 
 const PER_PAGE = 20;
@@ -62,7 +72,7 @@ async function listQueue(ctx: SignedIn, site: Site, state: QueueState, after: nu
   return { items: await Promise.all(told), next };
 }
 
-const listOf = (ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<ListedThreads> => {
+const listOf = (ctx: SignedIn, site: Site, here: ListPlace, may_decide: boolean): Promise<ListedThreads> => {
   const after = rowOf(ctx.parts.comments.keys.cursor, site.site_id, here);
   const { show } = here;
   return show === "open" || show === "resolved"
@@ -94,7 +104,7 @@ const neverOn = ({ site_id }: Site): Html =>
     ${command("enable-comments", `svc comments enable --site ${site_id}`)}
   </div>`;
 
-const list = (ctx: SignedIn, { site_id }: Site, here: Place, { items, next }: ListedThreads): Html =>
+const list = (ctx: SignedIn, { site_id }: Site, here: ListPlace, { items, next }: ListedThreads): Html =>
   html`<form method="post" action="${commentsPath(site_id)}/decide">
       ${csrfField(csrfOf(ctx)!)} ${hiddenField("show", here.show)} ${hiddenField("cursor", here.cursor)}
       <h2 class="hidden">${LISTS[here.show]}</h2>
@@ -106,7 +116,7 @@ const list = (ctx: SignedIn, { site_id }: Site, here: Place, { items, next }: Li
 
 const isNone = (counts: NoteCounts): boolean => Object.values(counts).every((amount) => amount === 0);
 
-async function threadsSection(ctx: SignedIn, site: Site, here: Place, may_decide: boolean): Promise<Html> {
+async function threadsSection(ctx: SignedIn, site: Site, here: ListPlace, may_decide: boolean): Promise<Html> {
   const counts = await ctx.parts.store.notes.counts(site.site_id);
   if (site.comments_mode === "off" && isNone(counts)) return neverOn(site);
   const listed = await listOf(ctx, site, here, may_decide);
@@ -213,7 +223,7 @@ const passcodeField = (is_set: boolean, refusal: Refusal | undefined): Html =>
 interface Settings {
   site: Site;
   settings: CommentSettings;
-  here: Place;
+  here: ListPlace;
   /** The values of the form that was refused. */
   sent: URLSearchParams | undefined;
   refusal: Refusal | undefined;

@@ -12,7 +12,10 @@ import { requireSession } from "../service/which-server.ts";
 import { namedSite, siteGone } from "./chosen-site.ts";
 import { isLinkOf } from "./find-link.ts";
 import { green, text } from "../terminal/text.ts";
-import { CLAIMED } from "../service/wire.ts";
+import { pick } from "../../api/shapes/builder.ts";
+import * as sites from "../../api/shapes/sites.ts";
+
+const CLAIMED = pick(sites.CLAIMED, "site_id", "url");
 
 /** The site to claim: named by its site_id, or by a claim link that has everything. */
 interface ClaimedSite {

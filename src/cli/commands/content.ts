@@ -10,8 +10,10 @@ import { linkKey, shownFrom } from "./find-link.ts";
 import { Failure } from "../failure.ts";
 import type { Server } from "../saved/server.ts";
 import { count, size } from "../terminal/units.ts";
-import { LIMITS } from "../service/wire.ts";
-import type { Infer } from "../../api/shapes/builder.ts";
+import { type Infer, pick } from "../../api/shapes/builder.ts";
+import * as account from "../../api/shapes/account.ts";
+
+const LIMITS = pick(account.LIMITS, "max_files", "max_bytes", "max_zip_bytes");
 
 export interface Content {
   /** Its name for a person: the path given, or the build folder that was found. */

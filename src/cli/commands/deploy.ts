@@ -6,9 +6,9 @@ import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
-import type { Shape } from "../../api/shapes/builder.ts";
+import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt, CHALLENGE } from "../service/wire.ts";
+import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/spinner.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment, seconds, size } from "../terminal/units.ts";
@@ -32,6 +32,9 @@ import type { ApiCall } from "../service/api.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { unexpected } from "../service/refusal.ts";
+import * as account from "../../api/shapes/account.ts";
+
+const CHALLENGE = pick(account.CHALLENGE, "challenge", "bits");
 
 async function contentOf(context: Context, path: string | undefined): Promise<Content> {
   const { server, cwd } = context;

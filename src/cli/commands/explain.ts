@@ -4,12 +4,19 @@ import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { ANY, EXPLAINED } from "../service/wire.ts";
+import { ANY } from "../service/wire.ts";
 import { session } from "../saved/state.ts";
 import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.ts";
 import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
 import { allSites } from "./pages.ts";
-import type { Infer } from "../../api/shapes/builder.ts";
+import { type Infer, array, extend, nullable, pick } from "../../api/shapes/builder.ts";
+import * as sites from "../../api/shapes/sites.ts";
+
+const EXPLAINED = extend(pick(sites.EXPLAINED, "url", "version_id", "live", "status", "by", "headers", "steps"), {
+  file: nullable(pick(sites.EXPLAINED_FILE, "path")),
+  rule: nullable(pick(sites.EXPLAINED_RULE, "path", "text")),
+  header_rules: array(pick(sites.HEADER_RULE, "path", "name", "applied", "reason")),
+});
 
 /** Whether a host is one of the site's: its own, or that of a version or a preview. */
 function isHostOf(host: string, url: string): boolean {

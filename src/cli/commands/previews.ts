@@ -5,11 +5,20 @@ import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { type PreviewRow, PREVIEWS, ROLLED_BACK } from "../service/wire.ts";
+import { ROLLED_BACK } from "../service/wire.ts";
 import type { Env } from "../terminal/index.ts";
 import { columns, dim, green, text } from "../terminal/text.ts";
 import { age, duration } from "../terminal/units.ts";
 import { chooseSite, type OpenedSite, openSite, rollbackCommand, siteGone, touchLink } from "./chosen-site.ts";
+import { array, type Infer, object, pick } from "../../api/shapes/builder.ts";
+import * as deploys from "../../api/shapes/deploys.ts";
+
+const PREVIEW_ROW = pick(
+  deploys.PREVIEWS.required.previews.items,
+  ...(["name", "url", "version_id", "title", "created_at", "expires_at"] as const),
+);
+type PreviewRow = Infer<typeof PREVIEW_ROW>;
+const PREVIEWS = object({ previews: array(PREVIEW_ROW) });
 
 /** The rows of the list: a person reads how long ago and how long still, a program reads times. */
 function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonly PreviewRow[]): string[] {

@@ -4,13 +4,15 @@ import { contentHash } from "../../base/version-id.ts";
 import type { Context } from "../command.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import type { Shape } from "../../api/shapes/builder.ts";
-import { PLAN } from "../service/wire.ts";
+import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
 import type { Spinner } from "../terminal/spinner.ts";
 import { count } from "../terminal/units.ts";
 import type { OpenedSite } from "./chosen-site.ts";
 import { type Content, zipContent } from "./content.ts";
+import * as deploys from "../../api/shapes/deploys.ts";
+
+const PLAN = pick(deploys.PLAN, "need");
 
 type Site = Pick<OpenedSite, "server" | "credential" | "site_id">;
 

@@ -8,14 +8,20 @@ import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { ANY, DEPLOY_TOKEN, DEPLOY_TOKENS, REVOKED } from "../service/wire.ts";
+import { ANY } from "../service/wire.ts";
 import { requireSession } from "../service/which-server.ts";
 import { columns, cut, dim, green, text } from "../terminal/text.ts";
 import { count, moment } from "../terminal/units.ts";
 import { chooseSite, siteGone } from "./chosen-site.ts";
 import { isoTime } from "./receipt.ts";
 import { isLinkOf } from "./find-link.ts";
-import type { Infer } from "../../api/shapes/builder.ts";
+import { type Infer, pick } from "../../api/shapes/builder.ts";
+import * as account from "../../api/shapes/account.ts";
+import * as sites from "../../api/shapes/sites.ts";
+
+const REVOKED = pick(sites.REVOKED, "revoked");
+const DEPLOY_TOKEN = account.NEW_DEPLOY_TOKEN;
+const DEPLOY_TOKENS = account.DEPLOY_TOKENS;
 
 const SCOPES = ["read", "preview", "deploy", "create"];
 const PATH = "/account/tokens";

@@ -1,12 +1,15 @@
 /** The device's half of RFC 8628: asks for a code, and then whether a person has approved it. */
 import { ask } from "./api.ts";
 import { ApiFailure } from "./refusal.ts";
-import { APPROVAL, DEVICE_CODE, type DeviceCode } from "./wire.ts";
+import { DEVICE_CODE, type DeviceCode } from "./wire.ts";
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import type { Infer } from "../../api/shapes/builder.ts";
+import { type Infer, pick } from "../../api/shapes/builder.ts";
+import * as account from "../../api/shapes/account.ts";
+
+const APPROVAL = pick(account.DEVICE_TOKEN, "access_token", "account_id");
 
 interface Clock {
   now(): number;

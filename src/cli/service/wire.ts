@@ -1,5 +1,6 @@
-/** The API's answers, with the members that the CLI reads of them: taken from the API's own shapes, so that a member that
- *  is lost there does not compile here. A server may be no svc server, or an older one: each answer is checked. */
+/** The API's answers that several commands read, or that share rows, with the members that the CLI reads of them: taken from the
+ *  API's own shapes, so that a member that is lost there does not compile here. An answer of one command is in its file.
+ *  A server may be no svc server, or an older one: each answer is checked. */
 import * as account from "../../api/shapes/account.ts";
 import {
   array,
@@ -45,10 +46,6 @@ export const DRY_RUN = extend(pick(deploys.DRY_RUN, "dry_run", "version_id", "ti
   ...NOTES,
 });
 
-export const PLAN = pick(deploys.PLAN, "need");
-export const LIMITS = pick(account.LIMITS, "max_files", "max_bytes", "max_zip_bytes");
-export const CHALLENGE = pick(account.CHALLENGE, "challenge", "bits");
-
 export const PREVIEW_RESULT = extend(
   pick(
     deploys.PREVIEW,
@@ -56,13 +53,6 @@ export const PREVIEW_RESULT = extend(
   ),
   NOTES,
 );
-
-const PREVIEW_ROW = pick(
-  deploys.PREVIEWS.required.previews.items,
-  ...(["name", "url", "version_id", "title", "created_at", "expires_at"] as const),
-);
-export type PreviewRow = Infer<typeof PREVIEW_ROW>;
-export const PREVIEWS = object({ previews: array(PREVIEW_ROW) });
 
 /** A browser's report on a version (CONTRACT 9). */
 const RENDER = extend(
@@ -100,17 +90,7 @@ export const SEEN = object({}, { render: RENDER });
 
 export const ROLLED_BACK = pick(deploys.ROLLED_BACK, "site_id", "url", "version_id", "previous_version_id");
 
-export const EXPLAINED = extend(
-  pick(sites.EXPLAINED, "url", "version_id", "live", "status", "by", "headers", "steps"),
-  {
-    file: nullable(pick(sites.EXPLAINED_FILE, "path")),
-    rule: nullable(pick(sites.EXPLAINED_RULE, "path", "text")),
-    header_rules: array(pick(sites.HEADER_RULE, "path", "name", "applied", "reason")),
-  },
-);
-
 export const ACCOUNT = pick(account.ACCOUNT, "account_id", "email");
-export const USAGE = pick(account.USAGE, "bytes", "quota_bytes", "sites", "versions");
 
 const OWNED_SITE = pick(
   sites.ACCOUNT_SITES.required.sites.items,
@@ -122,11 +102,6 @@ export const SITES_PAGE = object({ sites: array(OWNED_SITE) }, pick(sites.ACCOUN
 const SKIPPED = { skipped: array(object({ site_id: SITE_ID, reason: string() })) };
 export const DELETED = extend(pick(sites.BULK_DELETED, "deleted"), SKIPPED);
 export const ATTACHED = extend(pick(sites.ATTACHED, "attached"), SKIPPED);
-export const REVOKED = pick(sites.REVOKED, "revoked");
-export const CLAIMED = pick(sites.CLAIMED, "site_id", "url");
-
-export const DEPLOY_TOKEN = account.NEW_DEPLOY_TOKEN;
-export const DEPLOY_TOKENS = account.DEPLOY_TOKENS;
 
 export const DEVICE_CODE = extend(
   pick(
@@ -138,18 +113,6 @@ export const DEVICE_CODE = extend(
   { interval: custom<number>({}) },
 );
 export type DeviceCode = Infer<typeof DEVICE_CODE>;
-export const APPROVAL = pick(account.DEVICE_TOKEN, "access_token", "account_id");
-
-export const COMMENT_SETTINGS = extend(
-  pick(comments.COMMENT_SETTINGS, "mode", "passcode_set", "webhook"),
-  {},
-  {
-    ...pick(comments.COMMENT_SETTINGS, "last_mode").required,
-    // Settings that are on now and will not work yet.
-    warnings: array(pick(comments.NO_COOKIES, "message", "fix_recipe")),
-  },
-);
-export const MODES = comments.ON_MODES;
 
 const AUTHOR = pick(comments.AUTHOR, "name");
 
@@ -160,12 +123,3 @@ export const THREAD_PAGE = extend(pick(comments.THREADS, "next_cursor"), { threa
 export const QUEUE_PAGE = extend(pick(comments.QUEUE, "next_cursor"), {
   items: array(extend(pick(comments.QUEUE.required.items.items, "id", "page", "text"), { by: AUTHOR })),
 });
-
-export const OWNER_CODE = pick(comments.OWNER_CODE, "url");
-export const MADE_TOKEN = pick(comments.NEW_AGENT_TOKEN, "token_id", "name", "scopes", "expires_at", "token");
-const LISTED_TOKEN = pick(
-  comments.AGENT_TOKENS.required.tokens.items,
-  ...(["token_id", "name", "scopes", "expires_at", "last_used_at"] as const),
-);
-export type ListedToken = Infer<typeof LISTED_TOKEN>;
-export const TOKEN_LIST = object({ tokens: array(LISTED_TOKEN) });

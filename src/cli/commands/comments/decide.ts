@@ -4,12 +4,16 @@ import type { Context, CallWords } from "../../command.ts";
 import { svc } from "../../invocation.ts";
 import { ask } from "../../service/api.ts";
 import { ApiFailure } from "../../service/refusal.ts";
-import { ANY, OWNER_CODE, THREAD } from "../../service/wire.ts";
+import { ANY, THREAD } from "../../service/wire.ts";
 import { requireSession } from "../../service/which-server.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { chooseSite, siteGone } from "../chosen-site.ts";
 import { askComments, commentsPath, openComments } from "./opened.ts";
 import { usage } from "../../failure.ts";
+import { pick } from "../../../api/shapes/builder.ts";
+import * as comments from "../../../api/shapes/comments.ts";
+
+const OWNER_CODE = pick(comments.OWNER_CODE, "url");
 
 const SAID = {
   approve: "Approved: everybody sees it",

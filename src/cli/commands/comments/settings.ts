@@ -4,12 +4,23 @@ import { randomBlock } from "../../../base/random.ts";
 import type { Context, CallWords } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { MODES, COMMENT_SETTINGS } from "../../service/wire.ts";
 import { pipedLine, readTyped } from "../../terminal/input.ts";
 import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
-import type { Infer } from "../../../api/shapes/builder.ts";
+import { type Infer, array, extend, pick } from "../../../api/shapes/builder.ts";
+import * as comments from "../../../api/shapes/comments.ts";
+
+const COMMENT_SETTINGS = extend(
+  pick(comments.COMMENT_SETTINGS, "mode", "passcode_set", "webhook"),
+  {},
+  {
+    ...pick(comments.COMMENT_SETTINGS, "last_mode").required,
+    // Settings that are on now and will not work yet.
+    warnings: array(pick(comments.NO_COOKIES, "message", "fix_recipe")),
+  },
+);
+const MODES = comments.ON_MODES;
 
 const MEANING: Readonly<Record<CommentSettings["mode"], string>> = {
   off: "Comments are off: threads are kept, and nobody sees them",

@@ -1,11 +1,21 @@
 /** `svc comments token create`, `list` and `revoke`: tokens with which agents read and answer comments. */
 import type { Context, CallWords } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { ANY, MADE_TOKEN, TOKEN_LIST, type ListedToken } from "../../service/wire.ts";
+import { ANY } from "../../service/wire.ts";
 import { svc } from "../../invocation.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { moment } from "../../terminal/units.ts";
 import { askComments, known, openComments } from "./opened.ts";
+import { array, type Infer, object, pick } from "../../../api/shapes/builder.ts";
+import * as comments from "../../../api/shapes/comments.ts";
+
+const MADE_TOKEN = pick(comments.NEW_AGENT_TOKEN, "token_id", "name", "scopes", "expires_at", "token");
+const LISTED_TOKEN = pick(
+  comments.AGENT_TOKENS.required.tokens.items,
+  ...(["token_id", "name", "scopes", "expires_at", "last_used_at"] as const),
+);
+type ListedToken = Infer<typeof LISTED_TOKEN>;
+const TOKEN_LIST = object({ tokens: array(LISTED_TOKEN) });
 
 const SCOPES = ["read", "reply", "resolve", "see_pending"] as const;
 

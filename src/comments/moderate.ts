@@ -6,7 +6,7 @@ import { newNoteEventId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import { withoutUnseen } from "../base/visible.ts";
 import type { Action, Author, CommentDecision, QueueState, Status, StoredThread } from "../store/notes.ts";
-import { unknownComment } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import { feedSite, pageOf } from "./addresses.ts";
 import { readMembers } from "./annotation.ts";
 import { answer, LD_JSON, PRIVATE } from "./answers.ts";
@@ -88,7 +88,8 @@ export const moderation =
 async function historyOf({ parts, site }: SiteNotes, id: string) {
   const { notes } = parts.store;
   const events = await notes.history(site.site_id, id);
-  if (events.length === 0 && (await notes.find(site.site_id, id, { kind: "owner" })) === null) throw unknownComment();
+  if (events.length === 0 && (await notes.find(site.site_id, id, { kind: "owner" })) === null)
+    throw refusals.unknownComment();
   return events;
 }
 

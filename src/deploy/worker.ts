@@ -8,7 +8,7 @@ import { build, planUpload, type Ingested, openDelta } from "../pipeline/index.t
 import { dieWithParent, serveParent } from "../run/serve-parent.ts";
 import { serviceClock } from "../run/thread.ts";
 import { compareUploads, openStore, readBrands, type Store } from "../store/index.ts";
-import { diskRefusal, refuseCollision, unknownSite, DamagedBlob } from "../store/refusals.ts";
+import { DamagedBlob, diskRefusal, refusals, refuseCollision } from "../store/refusals.ts";
 import type { ChangedFile, Versions, Stored } from "../store/versions.ts";
 import { takeZip } from "./upload-file.ts";
 import type {
@@ -169,7 +169,7 @@ export function serveDeploys(): void {
 async function plan(list: Uint8Array, site_id: string, limits: Limits, store: Store): Promise<Planned> {
   const { version_id, digest, hashes } = planUpload(list, limits);
   const site = await store.sites.byId(site_id);
-  if (site === null) throw unknownSite();
+  if (site === null) throw refusals.unknownSite();
   const version = await store.versions.stored(site_id, version_id);
   refuseCollision(version?.digest, { version_id, digest });
   const stored = version !== null;

@@ -5,7 +5,7 @@ import { listMember, readJson, stringMember } from "../http/body.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { NotAttached, SiteChange } from "../store/ownership.ts";
-import { unknownSite } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import { unauthorized } from "./caller.ts";
 import type { AccountCtx, ApiHandlers } from "./context.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
@@ -114,7 +114,7 @@ async function changeSite({ request, caller: by, params, parts }: AccountCtx) {
 /** `DELETE /account/sites/:id`. */
 async function deleteSite({ caller: by, params, parts }: AccountCtx) {
   const [reason] = await parts.store.ownership.remove([params.id!], by);
-  if (reason) throw unknownSite();
+  if (reason) throw refusals.unknownSite();
   return { ok: true, deleted: [params.id!] };
 }
 

@@ -5,7 +5,7 @@ import { siteState } from "../base/site-state.ts";
 import type { Store } from "../store/index.ts";
 import type { Granted } from "../store/people/deploy-tokens.ts";
 import type { WriteBy } from "../store/permission.ts";
-import { notGranted, ownersAlone, unknownSite } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import { allows, type DeployGrant, hashToken, reaches, type Scope } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import type { SessionCookie } from "../http/context.ts";
@@ -144,9 +144,9 @@ export async function managedSite(
   if (!asksFor(caller, site_id)) throw unauthorized();
   const by = credentialOf(caller, scope);
   const site = caller.kind === "site" && caller.gone ? null : await store.sites.byId(site_id);
-  if (!site || siteState(site, now()) === "expired") throw unknownSite();
+  if (!site || siteState(site, now()) === "expired") throw refusals.unknownSite();
   if (caller.kind === "account" && site.owner_account_id !== caller.account_id) throw foreign();
-  if (caller.kind === "deploy" && !reaches(caller, site)) throw notGranted();
+  if (caller.kind === "deploy" && !reaches(caller, site)) throw refusals.notGranted();
   return { site, by };
 }
 
@@ -194,6 +194,6 @@ async function admittedToSite(
     return { ...(await managedSite(asked, who.owner)), ...by };
   }
   const managed = await managedSite(asked, null);
-  if (caller.kind !== "account" && managed.site.owner_account_id !== null) throw ownersAlone();
+  if (caller.kind !== "account" && managed.site.owner_account_id !== null) throw refusals.ownersAlone();
   return managed;
 }

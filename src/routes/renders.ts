@@ -1,6 +1,6 @@
 /** Versions as a browser saw them (CONTRACT 9), on a server with a render engine. */
 import type { RenderBrief, RenderSeen } from "../store/renders.ts";
-import { unknownVersion } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import type { Site, Version } from "../base/types.ts";
 import { Refusal } from "../base/errors.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
@@ -82,7 +82,7 @@ export async function readScreenshot({ params, query, parts, exchange, site }: S
   if (size !== "desktop" && size !== "phone") {
     throw new Refusal("invalid_input", "`size` must be desktop or phone.");
   }
-  if ((await store.versions.get(site.site_id, params.version_id!)) === null) throw unknownVersion();
+  if ((await store.versions.get(site.site_id, params.version_id!)) === null) throw refusals.unknownVersion();
   const picture = await store.renders.picture(site.site_id, params.version_id!, size);
   if (picture === null) throw noPicture();
   const bytes = await store.blobs.read(picture);

@@ -13,7 +13,7 @@ import { limitClient } from "../http/rate-limit.ts";
 import { isTrustworthy } from "../http/hosts.ts";
 import { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "../store/index.ts";
 import type { NewSession } from "../store/people/sessions.ts";
-import { signupClosed } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import { accountHolder } from "./caller.ts";
 import type { Ctx, ApiHandlers } from "./context.ts";
 import { networkHash, passwordHolder, waitingPlace } from "./passwords.ts";
@@ -74,7 +74,7 @@ function invitationOf(fields: SignInFields, mode: Config["signup"]): string | nu
   if (mode === "open") return null;
   if (mode === "closed") throw new Refusal("signup_closed", "This server takes no new accounts.");
   const { invite } = fields;
-  if (typeof invite !== "string" || invite.length > LONGEST_INVITE) throw signupClosed();
+  if (typeof invite !== "string" || invite.length > LONGEST_INVITE) throw refusals.signupClosed();
   return hashToken(invite);
 }
 

@@ -13,7 +13,7 @@ import type { Rollback } from "../store/publish.ts";
 import type { RolledBack } from "../store/sites.ts";
 import type { Store } from "../store/index.ts";
 import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
-import { refuseUnlessWritable, unknownSite } from "../store/refusals.ts";
+import { refusals, refuseUnlessWritable } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
 import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
 import { rendersOf } from "./renders.ts";
@@ -41,7 +41,7 @@ export async function readRecord(
   }
   // A deploy went live since the row was read, and the version that was left is removed already.
   const again = await store.sites.byId(site.site_id);
-  if (again === null) throw unknownSite();
+  if (again === null) throw refusals.unknownSite();
   return readRecord(parts, again, page);
 }
 

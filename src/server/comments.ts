@@ -20,9 +20,9 @@ import { pathOf } from "../http/exchange.ts";
 import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import type { FairnessKey } from "../run/gate.ts";
 import type { SiteServer } from "../serve/site.ts";
-import { openKeyring, type Secrets, type Store } from "../store/index.ts";
+import { secretFiles, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
-import { commentsOff } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import type { QuoteSearch } from "./quote-search.ts";
 
 interface Joined {
@@ -53,7 +53,7 @@ async function located(
 export function commentParts(joined: Joined): CommentParts {
   const { config, store, sites, rates, limit, secrets, now, quote_search } = joined;
   const { comment_people: people, comment_owner: owner, comment_cursor: cursor } = secrets;
-  const ring = (name: "comment_visitor" | "comment_grant") => openKeyring(config.data_dir, name, now);
+  const ring = (name: "comment_visitor" | "comment_grant") => secretFiles.openKeyring(config.data_dir, name, now);
   return {
     config,
     store,
@@ -90,7 +90,7 @@ export function createCommentPaths(parts: CommentParts): CommentPaths {
   return {
     async below(context, site) {
       const { request } = context;
-      if (site.comments_mode === "off") throw commentsOff();
+      if (site.comments_mode === "off") throw refusals.commentsOff();
       const atPath = matchOnSite(pathOf(request.url));
       if (atPath === null) throw new Refusal("not_found", "There is nothing at this address.");
       const { row, params } = atPath(request.method);

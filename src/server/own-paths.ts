@@ -11,7 +11,7 @@ import type { ServiceAnswer } from "../serve/explain.ts";
 import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
 import type { SiteServer } from "../serve/site.ts";
-import { commentsOff } from "../store/refusals.ts";
+import { refusals } from "../store/refusals.ts";
 import { type CommentPaths, type SiteRouteHandler } from "./comments.ts";
 import { decodePath } from "../base/percent.ts";
 
@@ -91,7 +91,7 @@ async function answerServicePath(
 ): Promise<Response> {
   const site = await sites.shown(host);
   exchange.held = site.quarantine !== null;
-  if (site.quarantine !== null && of_comments && !isRead(request)) throw commentsOff();
+  if (site.quarantine !== null && of_comments && !isRead(request)) throw refusals.commentsOff();
   return confine(site, await handler()(requests.contextOf(request, exchange), site));
 }
 

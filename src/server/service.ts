@@ -30,7 +30,7 @@ import {
   slotOf,
 } from "../run/metrics.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { openServing, prepareDataDir, readSecrets, SCHEMA, type Store } from "../store/index.ts";
+import { openServing, prepareDataDir, SCHEMA, secretFiles, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
@@ -94,7 +94,7 @@ function appFor(
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));
   };
   const limit = limiter(rates, config);
-  const secrets = readSecrets(config.data_dir);
+  const secrets = secretFiles.read(config.data_dir);
   const spendOnce = async (secret: string, window_ms: number) =>
     (await rates.take("spent", secret, [{ count: 1, window_ms }])).allowed;
   const flights = { uploads: inFlight("uploads", config.max_zip_bytes), writes: inFlight("requests") };

@@ -10,10 +10,10 @@ import { startWriter, type Writer } from "./writer.ts";
 export { readBlobs } from "./disk/blobs.ts";
 export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
-export { openKeyring, readSecrets, type Secrets, turnKeys } from "./disk/secrets.ts";
+export { secretFiles, type Secrets } from "./disk/secrets.ts";
 export { openStore, type Store } from "./groups.ts";
 export { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "./people/device-logins.ts";
-export { databaseWatch, SCHEMA } from "./sqlite/database.ts";
+export { databaseFile, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
 export { compareUploads } from "./versions.ts";
 

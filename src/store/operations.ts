@@ -11,7 +11,7 @@ import { bind, type Bound } from "./operation.ts";
 import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-accounts.ts";
 import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
 import { SITES, type Sites } from "./sites.ts";
-import { openDatabase, SCHEMA, schemaOf } from "./sqlite/database.ts";
+import { databaseFile, SCHEMA } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
@@ -51,8 +51,8 @@ function refuseUnlessDataDir(data_dir: string): void {
 
 /** Only a server may bring the schema up to date, and only while it has the data directory for itself. */
 function upToDate(data_dir: string): void {
-  using db = openDatabase(data_dir);
-  if (schemaOf(db) === SCHEMA) return;
+  using db = databaseFile.openStore(data_dir);
+  if (databaseFile.schemaOf(db) === SCHEMA) return;
   try {
     prepareDataDir(data_dir).close();
   } catch (error) {

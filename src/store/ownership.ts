@@ -8,7 +8,7 @@ import { audit } from "./audit.ts";
 import { change, type Op, read, statement, steps, write } from "./operation.ts";
 import { sessionRows, type SignedIn } from "./people/sessions.ts";
 import { permission, type WriteBy } from "./permission.ts";
-import { ownersAlone, unknownSite } from "./refusals.ts";
+import { refusals } from "./refusals.ts";
 import { manageTokens, siteRows } from "./sites.ts";
 
 interface Claim {
@@ -51,7 +51,7 @@ function* claim(wanted: Claim, now: number): Op<Site> {
   const token = yield* manageTokens.known(claim_hash);
   if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
   const site = token.gone ? null : yield* siteRows.byId.get(site_id);
-  if (!site || siteState(site, now) === "expired") throw unknownSite();
+  if (!site || siteState(site, now) === "expired") throw refusals.unknownSite();
   if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
     throw new Refusal("already_owned", "This site already belongs to another account.");
   }
@@ -70,7 +70,7 @@ function* endTokens(site_id: string, which: "all" | "givers", { account_id }: Si
 function* revoke(site_id: string, by: SignedIn, now: number): Op<number> {
   yield* sessionRows.refuseUnlessHeld(by);
   const site = yield* siteRows.byId.get(site_id);
-  if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
+  if (!site || site.owner_account_id !== by.account_id) throw refusals.unknownSite();
   return yield* endTokens(site_id, "all", by, now);
 }
 
@@ -97,7 +97,7 @@ const setProperties = statement<Site>("update sites set label = ?, spa_override 
 function* changeSite(site_id: string, wanted: SiteChange, by: SignedIn): Op<Site> {
   yield* sessionRows.refuseUnlessHeld(by);
   const site = yield* siteRows.byId.get(site_id);
-  if (!site || site.owner_account_id !== by.account_id) throw unknownSite();
+  if (!site || site.owner_account_id !== by.account_id) throw refusals.unknownSite();
   const { label = site.label, spa_override = site.spa_override } = wanted;
   return (yield* setProperties.get(label, spa_override, site_id))!;
 }
@@ -107,7 +107,7 @@ const setSettings = statement<Site>("update sites set skew = ?, stats = ? where 
 /** They are the site's, not a version's, and a claim keeps them (BEYOND 0). */
 function* changeSettings(site_id: string, wanted: SiteSettingsChange, by: WriteBy, now: number): Op<Site> {
   const site = yield* permission.writableSite({ site_id, by }, now);
-  if ("token_hash" in by && site.owner_account_id !== null) throw ownersAlone();
+  if ("token_hash" in by && site.owner_account_id !== null) throw refusals.ownersAlone();
   const { skew = site.skew, stats = site.stats } = wanted;
   return (yield* setSettings.get(skew, stats, site_id))!;
 }

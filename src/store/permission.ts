@@ -4,7 +4,7 @@ import type { Site } from "../base/types.ts";
 import type { Op } from "./operation.ts";
 import { type Granted, grants } from "./people/deploy-tokens.ts";
 import { sessionRows, type SignedIn } from "./people/sessions.ts";
-import { refuseUnlessThere, refuseUnlessWritable, unknownSite } from "./refusals.ts";
+import { refusals, refuseUnlessThere, refuseUnlessWritable } from "./refusals.ts";
 import { manageTokens, siteRows } from "./sites.ts";
 
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
@@ -28,7 +28,7 @@ interface WrittenSite {
 
 function* heldSite({ site_id, by }: WrittenSite, now: number, refuse: (site: Site, now: number) => void): Op<Site> {
   const site = yield* siteRows.byId.get(site_id);
-  if (!site) throw unknownSite();
+  if (!site) throw refusals.unknownSite();
   refuse(site, now);
   if (yield* holds(by, site, now)) return site;
   throw new Refusal("unauthorized", "This credential no longer opens the site. Sign in again.");

@@ -2,7 +2,7 @@
 import type { Site } from "../base/types.ts";
 import { answering, type Backend, type Bound, change, inSlices, type Op, read, statement, steps } from "./operation.ts";
 import { permission, type WriteBy } from "./permission.ts";
-import { unknownPreview } from "./refusals.ts";
+import { refusals } from "./refusals.ts";
 import { askRender } from "./renders.ts";
 import { keepNewest, removeVersion } from "./retention.ts";
 import { type RolledBack, siteRows } from "./sites.ts";
@@ -84,7 +84,7 @@ const beyond = statement<PreviewRow>(
 
 /** Shows a version that was deployed to be looked at, inside the deploy's transaction, once its row is there. Answers until
  *  when. What the name showed before ends, unless another preview shows it too. */
-export function* showPreview(
+function* showPreview(
   site: Site,
   version_id: string,
   { name, ttl }: { name: string | null; ttl: number },
@@ -131,7 +131,7 @@ function* endSome(now: number): Op<EndedPreviews> {
 }
 
 /** The sweep's part: ends the previews that were over by `now`. */
-export const endPreviews = ({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<void> =>
+const endPreviews = ({ db, place }: Pick<Backend, "db" | "place">, now: number): Promise<void> =>
   inSlices(place, async () => {
     const { more } = await db.change(
       () => endSome(now),
@@ -139,6 +139,12 @@ export const endPreviews = ({ db, place }: Pick<Backend, "db" | "place">, now: n
     );
     return more;
   });
+
+/** Steps for other transactions that show or end previews. */
+export const previewRows = {
+  show: showPreview,
+  end: endPreviews,
+};
 
 const OF_SITE = "from previews join versions using (version_no) where previews.site_id = ?";
 const listed = statement<ListedPreview>(
@@ -158,7 +164,7 @@ type Meant = [PreviewRow & { version_id: string }, ...PreviewRow[]];
 
 function* find({ site_id, preview }: NamedPreview, now: number): Op<Meant> {
   const rows = yield* meant.all(site_id, now, preview, preview);
-  if (rows.length === 0) throw unknownPreview();
+  if (rows.length === 0) throw refusals.unknownPreview();
   return rows as Meant;
 }
 

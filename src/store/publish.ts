@@ -9,9 +9,9 @@ import { type Backend, type BlobPlace, change, type Op, read, statement, steps }
 import type { Granted } from "./people/deploy-tokens.ts";
 import type { SignedIn } from "./people/sessions.ts";
 import { permission, type WriteBy } from "./permission.ts";
-import { showPreview } from "./previews.ts";
+import { previewRows } from "./previews.ts";
 import { type Admitted, type Bounds, type Charged, charges } from "./quotas.ts";
-import { isDiskFull, refuseCollision, unknownVersion } from "./refusals.ts";
+import { isDiskFull, refusals, refuseCollision } from "./refusals.ts";
 import { askRender } from "./renders.ts";
 import { keepNewest } from "./retention.ts";
 import { manageTokens, type NewToken, type RolledBack, siteRows } from "./sites.ts";
@@ -204,7 +204,8 @@ function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "c
   const { version_id } = version;
   yield* quarantine(site, version_id, version.suspicions);
   const changed = target.kind === "new" || site.live_version_id !== version_id;
-  if (target.kind === "preview") return { changed, shown_until: yield* showPreview(site, version_id, target, now) };
+  if (target.kind === "preview")
+    return { changed, shown_until: yield* previewRows.show(site, version_id, target, now) };
   if (changed) yield* siteRows.moveLive(site_id, version_id, now);
   if (renders) yield* askRender(site_id, version_id, now);
   if (spa_override !== undefined) yield* setSpa.do(spa_override, site_id);
@@ -241,7 +242,7 @@ const known = statement(`select 1 from versions where site_id = ? and version_id
 
 function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<RolledBack> {
   const { live_version_id } = yield* permission.writableSite({ site_id, by }, now);
-  if ((yield* known.get(site_id, version_id)) === null) throw unknownVersion();
+  if ((yield* known.get(site_id, version_id)) === null) throw refusals.unknownVersion();
   yield* permission.noteUse(by, now);
   return { site: yield* siteRows.moveLive(site_id, version_id, now), previous_version_id: live_version_id };
 }

@@ -3,7 +3,7 @@ import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 
-export const unknownSite = (): Refusal =>
+const unknownSite = (): Refusal =>
   new Refusal("unknown_site", "This site is gone. Deploy it afresh to get a new one.", {
     next_actions: [
       {
@@ -17,22 +17,22 @@ export const unknownSite = (): Refusal =>
   });
 
 /** Its code is not `not_found`, for that is the answer of a server without previews. */
-export const unknownPreview = (): Refusal =>
+const unknownPreview = (): Refusal =>
   new Refusal("unknown_version", "This site has no such preview: it has ended, or never was.");
-export const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
+const unknownVersion = (): Refusal => new Refusal("unknown_version", "Unknown version");
 
 const SESSION_ENDED = "Your session has ended. Sign in again.";
 /** For a session that was accepted, and ended before the change was made. */
-export const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_ENDED);
+const sessionEnded = (): Refusal => new Refusal("unauthorized", SESSION_ENDED);
 /** By its words, for another thread or process brings no more than those. */
 export const isSessionEnded = (error: unknown): boolean => error instanceof Refusal && error.message === SESSION_ENDED;
 
 /** For a deploy token that was accepted, and ended before the change was made. */
-export const grantEnded = (): Refusal =>
+const grantEnded = (): Refusal =>
   new Refusal("unauthorized", "This deploy token has expired or was revoked. Its account makes another one.");
 
 /** Shared by routes and the transaction. */
-export const notGranted = (): Refusal =>
+const notGranted = (): Refusal =>
   new Refusal(
     "forbidden",
     "This deploy token is not for this site: the site belongs to another account or to none, or the token does not list it.",
@@ -59,16 +59,16 @@ export function refuseUnlessWritable(site: Site, now: number): void {
 }
 
 /** For a site that has an owner: a manage_token changes its content alone (BEYOND 0). */
-export const ownersAlone = (): Refusal =>
+const ownersAlone = (): Refusal =>
   new Refusal(
     "unauthorized",
     "This site has an owner, whose session alone changes its settings: sign in as the owner.",
   );
 
-export const commentsOff = (): Refusal => new Refusal("comments_off", "Comments are off on this site.");
-export const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comments on this site are frozen.");
-export const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");
-export const commentDeleted = (): Refusal => new Refusal("deleted", "This comment was deleted.");
+const commentsOff = (): Refusal => new Refusal("comments_off", "Comments are off on this site.");
+const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comments on this site are frozen.");
+const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");
+const commentDeleted = (): Refusal => new Refusal("deleted", "This comment was deleted.");
 
 /** Throws for a site that takes no comments (COMMENTS, ruling 12). Shared by routes and the transaction. */
 export function refuseUnlessCommentable(site: Site, now: number): void {
@@ -89,7 +89,7 @@ export function refuseCollision(
   );
 }
 
-export const signupClosed = (): Refusal =>
+const signupClosed = (): Refusal =>
   new Refusal("signup_closed", "Sign-up needs an invitation on this server: ask its operator for one.");
 
 /** A blob that is missing or damaged: the answer is a 500, never a short 200 (RELIABILITY, P5). */
@@ -108,7 +108,7 @@ class CommitUnknown extends Error {
   override readonly name = "CommitUnknown";
 }
 
-export const commitUnknown = (why: string): Error => new CommitUnknown(why);
+const commitUnknown = (why: string): Error => new CommitUnknown(why);
 
 /** By its name, for it may come from another thread. */
 export const isCommitUnknown = (error: unknown): boolean => error instanceof Error && error.name === "CommitUnknown";
@@ -133,10 +133,10 @@ const unavailable = (why: string): Refusal =>
   new Refusal("unavailable", `${why} Nothing was stored; try again in a moment.`, {}, { "retry-after": "1" });
 
 /** For a write that gets no turn because of others. */
-export const busy = (): Refusal => unavailable("The server is busy.");
+const busy = (): Refusal => unavailable("The server is busy.");
 
 /** `why` is for the operator alone. */
-export const databaseLost = (why: string): Refusal =>
+const databaseLost = (why: string): Refusal =>
   Object.assign(
     new Refusal(
       "unavailable",
@@ -146,6 +146,25 @@ export const databaseLost = (why: string): Refusal =>
     ),
     { cause: new Error(why) },
   );
+
+/** The refusals, each made where it is thrown. */
+export const refusals = {
+  unknownSite,
+  unknownPreview,
+  unknownVersion,
+  sessionEnded,
+  grantEnded,
+  notGranted,
+  ownersAlone,
+  commentsOff,
+  commentsFrozen,
+  unknownComment,
+  commentDeleted,
+  signupClosed,
+  busy,
+  databaseLost,
+  commitUnknown,
+};
 
 const FAILING = ["EIO", "EMFILE", "ENFILE", "ENOMEM", "EROFS", "EACCES", "EPERM", "SQLITE_CANTOPEN", "SQLITE_READONLY"];
 

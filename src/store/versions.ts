@@ -2,7 +2,7 @@
 import type { BuiltVersion, ManifestFile, Site, Version } from "../base/types.ts";
 import { type Bound, type Op, read, statement } from "./operation.ts";
 import { receipts } from "./receipts.ts";
-import { unknownVersion } from "./refusals.ts";
+import { refusals } from "./refusals.ts";
 import { siteRows } from "./sites.ts";
 
 /** A file of a stored version. */
@@ -144,7 +144,7 @@ function* manifestOf(site_id: string, version_id: string): Op<StoredManifest | n
 
 function* listOf(site_id: string, limit: number, before: string | null): Op<{ versions: Version[]; more: boolean }> {
   const from = before === null ? null : yield* placeOf.get(site_id, before);
-  if (before !== null && from === null) throw unknownVersion();
+  if (before !== null && from === null) throw refusals.unknownVersion();
   const rows = yield* ofSite.all(site_id, from?.listed_no ?? Number.MAX_SAFE_INTEGER, limit + 1);
   return { versions: rows.slice(0, limit), more: rows.length > limit };
 }

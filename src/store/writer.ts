@@ -2,7 +2,7 @@
  *  database. It is started by the first write, and anew by the next one if it died. */
 import { CallLost, callThread } from "../run/thread.ts";
 import type { Elsewhere } from "./groups.ts";
-import { busy, commitUnknown } from "./refusals.ts";
+import { refusals } from "./refusals.ts";
 
 /** Writes that wait for their answer; more are refused. */
 const MOST_WAITING = 256;
@@ -37,13 +37,15 @@ export function startWriter(data: WriterData, now: () => number, url: string | U
   const thread = callThread<WriteOrder, unknown>(url, data);
 
   async function call(group: string, name: string, args: readonly unknown[]): Promise<unknown> {
-    if (thread.waiting() >= MOST_WAITING) throw busy();
+    if (thread.waiting() >= MOST_WAITING) throw refusals.busy();
     try {
       return await thread.call({ group, name, args, now: now() });
     } catch (error) {
       if (!(error instanceof CallLost)) throw error;
       // A thread that never ran has written nothing. One that died at work may have been in a COMMIT: its outcome is unknown.
-      throw error.fate === "not started" ? busy() : commitUnknown(`the thread of writes is gone: ${error.message}`);
+      throw error.fate === "not started"
+        ? refusals.busy()
+        : refusals.commitUnknown(`the thread of writes is gone: ${error.message}`);
     }
   }
   return { call, isBusy: () => thread.waiting() >= BUSY, close: thread.close };

@@ -5,7 +5,7 @@ import { countingFailures, every, loggedBy } from "../run/every.ts";
 import { createLog, type Log } from "../run/log.ts";
 import { slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
-import { databaseWatch, openFigures } from "../store/index.ts";
+import { databaseFile, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
@@ -18,7 +18,7 @@ const STOP_MS = 2000;
 
 /** Deploys are refused as soon as the file is gone; here the log hears of it, and hears it again. */
 function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => void {
-  const lost = databaseWatch(data_dir);
+  const lost = databaseFile.watch(data_dir);
   let reminded = -Infinity;
   return () => {
     const why = lost();

@@ -4,7 +4,7 @@ import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";
 import { type Figure, slotOf } from "../run/metrics.ts";
-import { type Store, turnKeys } from "../store/index.ts";
+import { secretFiles, type Store } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import type { DeliveryOutcome } from "../webhooks/delivery.ts";
@@ -73,7 +73,7 @@ const SWEEP: UpkeepJob<Swept> = {
         const sure = Math.min(before, time);
         before = time;
         say(await store.sweep(sure));
-        turnKeys(config.data_dir, now()); // a server that runs for months does it, too
+        secretFiles.turn(config.data_dir, now()); // a server that runs for months does it, too
       },
     };
   },

@@ -11,7 +11,7 @@ import { createSiteByForm, redeployByForm } from "../../src/routes/deploys/deplo
 import { createApi } from "../../src/routes/index.ts";
 import { inFlight } from "../../src/routes/deploys/request.ts";
 import { openRates } from "../../src/store/sqlite/rates.ts";
-import { readSecrets } from "../../src/store/index.ts";
+import { secretFiles } from "../../src/store/index.ts";
 import { commentParts } from "../../src/server/comments.ts";
 import type { TestServer } from "../kit/server.ts";
 
@@ -40,7 +40,7 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
   const { max_files, max_bytes, max_zip_bytes } = config;
   const limits = { max_files, max_bytes, max_zip_bytes };
   const rates = openRates(data_dir, now);
-  const [limit, secrets] = [limiter(rates, config), readSecrets(data_dir)];
+  const [limit, secrets] = [limiter(rates, config), secretFiles.read(data_dir)];
   const never = () => Promise.reject(new Error("these forms know no comments"));
   const pool = createPool({ data_dir, limits, now, log: { error: () => {} } });
   const serve = (base_url: string) =>

@@ -4,7 +4,7 @@ import { Database } from "bun:sqlite";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { migrate } from "../../src/store/sqlite/database.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { write } from "../kit/database.ts";
 import { operator } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
@@ -72,7 +72,7 @@ test("an upgrade counts what is stored: distinct uploaded blobs of each site, on
       { path: "b", blob_no: 2 },
     ],
   ]);
-  migrate(db);
+  databaseFile.migrate(db);
   const rows = db
     .query("select site_id, site_no, stored_bytes, stored_disk, stored_versions from sites order by site_id")
     .all();

@@ -1,14 +1,14 @@
 /** Opens and closes the databases of a data directory, as a start or a command does: `bun opens-database.ts <folder>
  *  <times>`. Prints how often that failed, and why. Several of them at once meet each other's last close, for which SQLite
  *  takes the file for itself. */
-import { openDatabase } from "../../src/store/sqlite/database.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { openRates } from "../../src/store/sqlite/rates.ts";
 
 const [data_dir = "", times = "0"] = process.argv.slice(2);
 const failures: string[] = [];
 const steps: Record<string, () => { close(): void }> = {
   db() {
-    const db = openDatabase(data_dir);
+    const db = databaseFile.openStore(data_dir);
     db.run("update verify_turn set blob_no = 0"); // else there is nothing to put away at the last close
     return db;
   },

@@ -4,7 +4,7 @@ import type { Database } from "bun:sqlite";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { sweeping } from "../../src/store/sweep.ts";
-import { migrate } from "../../src/store/sqlite/database.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { count, openFile, read } from "../kit/database.ts";
 import { addSites, addVersions } from "../kit/many.ts";
@@ -175,7 +175,7 @@ test("K17 a database of schema 4 keeps its versions, files and tokens, also thos
     insert into tombstones values ('b', 'site_b', 'deleted', '2031');
     insert into tombstone_tokens values ('two', 'site_b', 'claim');
     commit`);
-  migrate(db);
+  databaseFile.migrate(db);
   const rows = (table: string) => db.query(`select count(*) from ${table}`).values()[0]![0];
   expect(["sites", "versions", "files", "tokens", "tombstones"].map(rows)).toEqual([1, 1, 1, 2, 1]);
   expect(db.query("PRAGMA foreign_key_check").values()).toEqual([]);

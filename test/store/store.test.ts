@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { MODERATION } from "../../src/store/moderation.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
-import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
 import type { Publish } from "../../src/store/publish.ts";
 import { openStore, type Store } from "../../src/store/index.ts";
 import { DamagedBlob } from "../../src/store/refusals.ts";
@@ -153,7 +153,7 @@ describe("publish", () => {
   test("a site that expired, was frozen, disabled or lost the token while the deploy ran is not changed (W6)", async () => {
     const { site } = await publish(version({ a: "1" }), newSite(), "token");
     const sql = (text: string) => {
-      using db = openDatabase(data_dir);
+      using db = databaseFile.openStore(data_dir);
       db.run(text);
     };
     const attempt = () => refusal(redeploy(site.site_id, "token", version({ a: "2" })));
@@ -271,10 +271,10 @@ test("S6 blobs that live versions name and that are not on disk are found", asyn
 
 test("K17 migrations: each step is one transaction, a second run changes nothing", () => {
   using db = openFile(data_dir, "fresh", false);
-  migrate(db);
+  databaseFile.migrate(db);
   const schema = () => db.query("select sql from sqlite_schema order by name").all();
   const before = schema();
-  migrate(db);
+  databaseFile.migrate(db);
   expect(schema()).toEqual(before);
   expect(db.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version).toBeGreaterThan(0);
 });
@@ -285,14 +285,14 @@ test("another process's commit moves the generation even where it never said so"
   await publish(version({ a: "1" }));
   expect(watching.generation.current("any")).toBeGreaterThan(before);
   const told = watching.generation.current("any");
-  using db = openDatabase(data_dir);
+  using db = databaseFile.openStore(data_dir);
   db.run("update sites set frozen = 1");
   await until(() => watching.generation.current("any") > told);
   watching.close();
 });
 
 test("the pragmas are those of RELIABILITY 2", () => {
-  using db = openDatabase(data_dir);
+  using db = databaseFile.openStore(data_dir);
   const value = (name: string) => Object.values(db.query<Record<string, unknown>, []>(`PRAGMA ${name}`).get()!)[0];
   expect([
     value("journal_mode"),

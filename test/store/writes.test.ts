@@ -19,7 +19,7 @@ import { OWNERSHIP } from "../../src/store/ownership.ts";
 import { REPORTS } from "../../src/store/reports.ts";
 import { UPKEEP } from "../../src/store/upkeep.ts";
 import { MODERATION } from "../../src/store/moderation.ts";
-import { migrate, openDatabase } from "../../src/store/sqlite/database.ts";
+import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { sqliteDb } from "../../src/store/sqlite/driver.ts";
 import { openRates, prepareRates } from "../../src/store/sqlite/rates.ts";
 import { holdWrites, openFile, UNBOUNDED } from "../kit/database.ts";
@@ -40,8 +40,8 @@ let backend: Backend;
 
 beforeEach(async () => {
   data_dir = await mkdtemp(join(tmpdir(), "svc-test-"));
-  sqlite = openDatabase(data_dir);
-  migrate(sqlite);
+  sqlite = databaseFile.openStore(data_dir);
+  databaseFile.migrate(sqlite);
   sqlite.run("PRAGMA busy_timeout = 0"); // else each refusal takes five seconds
   [heard, made_room] = [0, 0];
   backend = {

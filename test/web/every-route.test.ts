@@ -1,7 +1,7 @@
 /** WEB 1.6 and 1.7 of every row of the tables there are: a route that is added is judged with the others. */
 import { beforeAll, describe, expect, test } from "bun:test";
 import { apiRoutes } from "../../src/routes/table.ts";
-import { readSecrets } from "../../src/store/index.ts";
+import { secretFiles } from "../../src/store/index.ts";
 import { WEB } from "../../src/web/index.ts";
 import { call } from "../kit/people.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
@@ -135,7 +135,7 @@ describe("WEB 1.7: forged writes", () => {
   test("by cookie with a proof whose time is over: 403", async () => {
     const { body } = await call(server, "GET", "/account/sessions", undefined, { cookie: ann.cookie });
     const { session_id } = body.sessions.find(({ current }) => current)!;
-    const secret = readSecrets(server.data_dir).csrf;
+    const secret = secretFiles.read(server.data_dir).csrf;
     const proofOf = (expiresIn: number) => Bun.CSRF.generate(secret, { sessionId: session_id, expiresIn });
     const [over, fresh] = [proofOf(1), proofOf(60_000)];
     await until(() => !Bun.CSRF.verify(over, { secret, sessionId: session_id }));

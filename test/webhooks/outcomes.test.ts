@@ -1,7 +1,7 @@
 /** What the delivery does where the database does not take what became of a letter (RELIABILITY 2). */
 import { afterEach, describe, expect, test } from "bun:test";
 import type { Delivery, DeliveryContent, Outbox } from "../../src/store/notes/outbox.ts";
-import { busy, commitUnknown } from "../../src/store/refusals.ts";
+import { refusals } from "../../src/store/refusals.ts";
 import { createDeliveries, type DeliveryOutcome } from "../../src/webhooks/delivery.ts";
 import { until } from "../kit/until.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
@@ -45,7 +45,7 @@ function delivering(failures: unknown[]) {
 
 describe("RELIABILITY 2: a letter that was taken, and a database that does not take that it was", () => {
   test("busy: it is written down again and not sent again", async () => {
-    const { deliveries, there, writes, outcomes } = delivering([busy()]);
+    const { deliveries, there, writes, outcomes } = delivering([refusals.busy()]);
     await deliveries.turn();
     await until(() => writes.length === 1);
     for (let n = 0; n < 5; n++) await deliveries.turn();
@@ -56,7 +56,7 @@ describe("RELIABILITY 2: a letter that was taken, and a database that does not t
   }, 30_000);
 
   test("a COMMIT that nobody knows the end of: the process is told, and nothing is written after it", async () => {
-    const error = commitUnknown("the disk failed");
+    const error = refusals.commitUnknown("the disk failed");
     const { deliveries, there, writes, lost } = delivering([error]);
     await deliveries.turn();
     await until(() => lost.length === 1);

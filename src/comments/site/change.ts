@@ -2,7 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import { newNoteEventId } from "../../base/tokens.ts";
 import type { Author } from "../../store/notes.ts";
-import { commentDeleted, unknownComment } from "../../store/refusals.ts";
+import { refusals } from "../../store/refusals.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
@@ -25,8 +25,8 @@ const ifMatchRequired = (): Refusal =>
 async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
   const { parts, site } = ctx;
   const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
-  if (found === "deleted") throw commentDeleted();
-  if (found === null) throw unknownComment();
+  if (found === "deleted") throw refusals.commentDeleted();
+  if (found === null) throw refusals.unknownComment();
   if (who.author === null) throw noIdentity();
   if (!personsOf(who).has(found.comment.by?.id ?? "")) {
     throw new Refusal("forbidden", "This comment is somebody else's.");

@@ -1,6 +1,6 @@
 /** Visitors read the threads of a page, one comment, and their own data (COMMENTS 2). */
 import { Refusal } from "../../base/errors.ts";
-import { commentDeleted, unknownComment } from "../../store/refusals.ts";
+import { refusals } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";
 import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
@@ -71,8 +71,8 @@ export async function comment(ctx: Ctx): Promise<Response> {
   const { parts, site } = ctx;
   const who = await whoAsks(ctx);
   const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
-  if (found === null) throw unknownComment();
-  if (found === "deleted") throw commentDeleted();
+  if (found === null) throw refusals.unknownComment();
+  if (found === "deleted") throw refusals.commentDeleted();
   const { thread, comment } = found;
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment) });

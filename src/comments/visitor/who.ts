@@ -3,7 +3,7 @@ import type { SiteCallers } from "../../api/who.ts";
 import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
 import type { Author, Viewpoint } from "../../store/notes.ts";
-import { commentsFrozen, commentsOff } from "../../store/refusals.ts";
+import { refusals } from "../../store/refusals.ts";
 import type { Site } from "../../base/types.ts";
 import type { CommentParts, Ctx } from "../context.ts";
 import { clearedIdentity, hasGrant, type Identity, identityCookies, isOld, isOwner, readIdentity } from "./identity.ts";
@@ -61,7 +61,7 @@ export async function whoAsks(ctx: Ctx): Promise<Who> {
 }
 
 function refuseOff({ site }: Pick<Ctx, "site">): void {
-  if (site.comments_mode === "off") throw commentsOff();
+  if (site.comments_mode === "off") throw refusals.commentsOff();
 }
 
 const passcodeRequired = (): Refusal =>
@@ -91,7 +91,7 @@ async function refuseReaders(ctx: Ctx): Promise<void> {
 function refuseForeign(ctx: Ctx, on_frozen = false): void {
   refuseOff(ctx);
   refuseUnlessOwnOrigin(ctx);
-  if (!on_frozen && ctx.site.frozen) throw commentsFrozen();
+  if (!on_frozen && ctx.site.frozen) throw refusals.commentsFrozen();
 }
 
 const identityConflict = (): Refusal =>

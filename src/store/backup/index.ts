@@ -18,10 +18,10 @@ import {
 } from "node:fs/promises";
 import { dirname, isAbsolute, join, relative } from "node:path";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
-import { flushFolder, makeFolder } from "../disk/durable.ts";
+import { durable } from "../disk/durable.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import type { DataDir } from "../sqlite/data-dir.ts";
-import { refuseNewer, schemaOf } from "../sqlite/database.ts";
+import { databaseFile } from "../sqlite/database.ts";
 import { sqliteDb } from "../sqlite/driver.ts";
 import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
 import { takeHold } from "../sweep.ts";
@@ -33,7 +33,7 @@ const SINGLE_FILES = ["secrets", "brands.txt"];
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
   const isNew = !existsSync(folder);
-  makeFolder(folder);
+  durable.makeFolder(folder);
   const inside = relative(await realpath(data_dir), await realpath(folder));
   if (!inside.startsWith("..") && !isAbsolute(inside)) {
     if (isNew) await rmdir(folder);
@@ -92,12 +92,12 @@ type List = Awaited<ReturnType<typeof writeChecksums>>;
 async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<void> {
   const { folder } = job;
   const folders = new Set<string>();
-  makeFolder(join(folder, "blobs"));
+  durable.makeFolder(join(folder, "blobs"));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
   for await (const page of namedBlobs.pages(sqliteDb(copy, () => {}))) {
     const copied: CopiedFile[] = [];
     for (const { sha256 } of page) folders.add(blobFiles.folder(folder, sha256));
-    folders.forEach(makeFolder);
+    folders.forEach(durable.makeFolder);
     await inParallel(page, COPIERS, async (blob) => {
       if (!(await copyBlob(job, blob))) return void done.damaged.push(blob.sha256);
       done.blobs++;
@@ -106,8 +106,8 @@ async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<vo
     });
     await list.add(copied);
   }
-  for (const path of folders) await flushFolder(path);
-  await flushFolder(join(folder, "blobs"));
+  for (const path of folders) await durable.flushFolder(path);
+  await durable.flushFolder(join(folder, "blobs"));
 }
 
 async function copySingles(data_dir: string, folder: string): Promise<CopiedFile[]> {
@@ -125,7 +125,7 @@ async function copyAll({ sqlite, now }: DataDir, job: BackupJob): Promise<Backed
   const created_at = new Date(now()).toISOString();
   const done: BackedUp = { created_at, blobs: 0, bytes: 0, damaged: [] };
   await copyDatabase(sqlite, join(folder, "db"));
-  const list = await writeChecksums(folder, { schema: schemaOf(sqlite), created_at });
+  const list = await writeChecksums(folder, { schema: databaseFile.schemaOf(sqlite), created_at });
   try {
     await list.add(await copySingles(data_dir, folder));
     await copyBlobs(job, list, done);
@@ -233,9 +233,9 @@ async function writeChecksums(folder: string, about: Omit<Checksums, "entries">)
       await file.appendFile(`# complete, ${files} files\n`);
       await file.sync();
       await file.close();
-      await flushFolder(folder);
+      await durable.flushFolder(folder);
       await rename(join(folder, UNFINISHED), join(folder, CHECKSUMS));
-      await flushFolder(folder);
+      await durable.flushFolder(folder);
     },
     close: (): Promise<void> => file.close().catch(() => {}),
   };
@@ -283,7 +283,7 @@ async function refuseUnlessEmpty(data_dir: string): Promise<void> {
 
 /** Throws unless every file of the list is there; files other than blobs must have the right hash. */
 async function refuseUnlessWhole(folder: string, { schema, entries }: Checksums): Promise<void> {
-  refuseNewer(schema);
+  databaseFile.refuseNewer(schema);
   await inParallel(entries, COPIERS, async (entry) => {
     const path = join(folder, entry.path);
     const found = await lstat(path).catch(() => null);
@@ -300,14 +300,14 @@ async function setMarker(data_dir: string): Promise<void> {
   const marker = await open(join(data_dir, RESTORING), "wx", 0o600);
   await marker.sync();
   await marker.close();
-  await flushFolder(data_dir);
+  await durable.flushFolder(data_dir);
 }
 
 async function copyBack(folder: string, data_dir: string, entries: readonly CopiedFile[]): Promise<void> {
   const folders = new Set([join(data_dir, "blobs"), ...entries.map(({ path }) => join(data_dir, dirname(path)))]);
-  folders.forEach(makeFolder);
+  folders.forEach(durable.makeFolder);
   await inParallel(entries, COPIERS, ({ path }) => copyFlushed(join(folder, path), join(data_dir, path)));
-  for (const path of [...folders, data_dir]) await flushFolder(path);
+  for (const path of [...folders, data_dir]) await durable.flushFolder(path);
 }
 
 /** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
@@ -316,11 +316,11 @@ export async function restoreFrom(folder: string, data_dir: string): Promise<Che
   await refuseUnlessEmpty(data_dir);
   const checksums = await readChecksums(folder);
   await refuseUnlessWhole(folder, checksums);
-  makeFolder(data_dir);
+  durable.makeFolder(data_dir);
   await setMarker(data_dir);
   await copyBack(folder, data_dir, checksums.entries);
   await unlink(join(data_dir, RESTORING));
-  await flushFolder(data_dir);
+  await durable.flushFolder(data_dir);
   prepareDataDir(data_dir).close();
   return checksums;
 }

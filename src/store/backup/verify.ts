@@ -5,7 +5,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { blobFiles } from "../disk/blobs.ts";
-import { flushFolderSync, makeFolder } from "../disk/durable.ts";
+import { durable } from "../disk/durable.ts";
 import { type Op, statement } from "../operation.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import { wrongFigures } from "../quotas.ts";
@@ -43,10 +43,10 @@ const lossesBy = statement<Omit<Loss, "live"> & { live: number }>(
 );
 
 function setAside(data_dir: string, sha256: string): void {
-  makeFolder(join(data_dir, SET_ASIDE));
+  durable.makeFolder(join(data_dir, SET_ASIDE));
   renameSync(blobFiles.path(data_dir, sha256), join(data_dir, SET_ASIDE, sha256));
-  flushFolderSync(join(data_dir, SET_ASIDE));
-  flushFolderSync(blobFiles.folder(data_dir, sha256));
+  durable.flushFolderSync(join(data_dir, SET_ASIDE));
+  durable.flushFolderSync(blobFiles.folder(data_dir, sha256));
 }
 
 /** Decides under the write lock, while no deploy can be about to name the file: one that puts the blob anew at this

@@ -7,7 +7,7 @@ import type { Bytes } from "../../base/types.ts";
 import { createGate } from "../../run/gate.ts";
 import { contentHash } from "../../base/version-id.ts";
 import { randomName } from "../../base/random.ts";
-import { type Begun, beginWhole, flushFolder, makeFolder } from "./durable.ts";
+import { type Begun, durable } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
 
@@ -49,7 +49,7 @@ function makeBlobFolders(folders: Iterable<string>): void {
   for (const folder of folders) {
     if (existsSync(folder)) continue;
     durable_folders.delete(folder);
-    makeFolder(folder);
+    durable.makeFolder(folder);
   }
 }
 
@@ -57,9 +57,10 @@ function makeBlobFolders(folders: Iterable<string>): void {
  *  that another process has just made is perhaps not flushed yet. */
 async function flushBlobFolders(data_dir: string, folders: readonly string[]): Promise<void> {
   const blobs = join(data_dir, "blobs");
-  if (folders.every((folder) => durable_folders.has(folder))) return inParallel(folders, FLUSHED_AT_ONCE, flushFolder);
+  if (folders.every((folder) => durable_folders.has(folder)))
+    return inParallel(folders, FLUSHED_AT_ONCE, durable.flushFolder);
   const found = readdirSync(blobs); // before the flush: a folder that is made during it may be left out
-  await inParallel([...folders, blobs], FLUSHED_AT_ONCE, flushFolder);
+  await inParallel([...folders, blobs], FLUSHED_AT_ONCE, durable.flushFolder);
   for (const name of found) durable_folders.add(join(blobs, name));
 }
 
@@ -69,8 +70,8 @@ async function withFolders<T>(data_dir: string, sha256: string, work: () => T | 
     return await work();
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    for (const folder of [join(data_dir, "tmp"), blobFolder(data_dir, sha256)]) makeFolder(folder);
-    await flushFolder(join(data_dir, "blobs"));
+    for (const folder of [join(data_dir, "tmp"), blobFolder(data_dir, sha256)]) durable.makeFolder(folder);
+    await durable.flushFolder(join(data_dir, "blobs"));
     return work();
   }
 }
@@ -79,7 +80,11 @@ type BlobContent = readonly [sha256: string, bytes: Bytes];
 
 /** Writes a blob under a temporary name. */
 const beginBlob = (data_dir: string, [sha256, bytes]: BlobContent): Begun =>
-  beginWhole(join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`), blobPath(data_dir, sha256), bytes);
+  durable.beginWhole(
+    join(data_dir, "tmp", `${sha256.slice(0, 16)}-${randomName(12)}`),
+    blobPath(data_dir, sha256),
+    bytes,
+  );
 
 /** Writes all blobs before it flushes the first: then the kernel flushes them together. */
 async function putTogether(data_dir: string, contents: readonly BlobContent[]): Promise<void> {

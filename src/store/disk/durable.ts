@@ -8,7 +8,7 @@ const FOLDERS_FLUSH = process.platform !== "win32";
 
 const flush = promisify(fsync);
 
-export async function flushFolder(path: string): Promise<void> {
+async function flushFolder(path: string): Promise<void> {
   if (!FOLDERS_FLUSH) return;
   const fd = openSync(path, "r");
   try {
@@ -18,7 +18,7 @@ export async function flushFolder(path: string): Promise<void> {
   }
 }
 
-export function flushFolderSync(path: string): void {
+function flushFolderSync(path: string): void {
   if (!FOLDERS_FLUSH) return;
   const fd = openSync(path, "r");
   try {
@@ -29,7 +29,7 @@ export function flushFolderSync(path: string): void {
 }
 
 /** Makes folders that only this user may enter; the caller flushes them with their parent. */
-export const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
+const makeFolder = (path: string): void => void mkdirSync(path, { recursive: true, mode: 0o700 });
 
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, at);
@@ -46,7 +46,7 @@ export interface Begun {
 /** `bytes` at `path` whole or not at all: written and flushed under `temporary` (same file system), then renamed. On
  *  failure as `keep`. Holds the thread except for the flush: to hand bytes to the kernel takes less time than to ask another
  *  thread for it (bench/README.md, deploy). */
-export function beginWhole(temporary: string, path: string, bytes: Uint8Array): Begun {
+function beginWhole(temporary: string, path: string, bytes: Uint8Array): Begun {
   const fd = openSync(temporary, "wx", 0o600);
   let open = true;
   const close = () => {
@@ -83,6 +83,14 @@ export function beginWhole(temporary: string, path: string, bytes: Uint8Array): 
     },
   };
 }
+
+/** Writes that survive a power cut. */
+export const durable = {
+  flushFolder,
+  flushFolderSync,
+  makeFolder,
+  beginWhole,
+};
 
 /** From <fcntl.h>: the same on every Linux. */
 const SYNC_FILE_RANGE_WRITE = 2;

@@ -4,7 +4,7 @@ import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, re
 import { join } from "node:path";
 import { randomKey } from "../../base/random.ts";
 import { UNIT_MS } from "../../base/units.ts";
-import { flushFolderSync } from "./durable.ts";
+import { durable } from "./durable.ts";
 
 /** A purpose that a newer version adds gets its key at the next start. */
 const PURPOSES = [
@@ -60,7 +60,7 @@ function write(data_dir: string, keys: Record<string, string>): void {
     closeSync(file);
   }
   renameSync(temporary, fileOf(data_dir));
-  flushFolderSync(data_dir);
+  durable.flushFolderSync(data_dir);
 }
 
 /** Newest first. */
@@ -86,7 +86,7 @@ function turned(keys: Readonly<Record<string, string>>, today: number): Record<s
 
 /** Makes a key if the newest of a ring is old. For the sweep of the one process that prepared the data directory; if the
  *  file is gone the keys in memory go on, and the next start makes others. */
-export function turnKeys(data_dir: string, now: number): void {
+function turnKeys(data_dir: string, now: number): void {
   const found = readAll(data_dir);
   if (Object.keys(found).length === 0) return;
   const keys = turned(found, dayOf(now));
@@ -94,7 +94,7 @@ export function turnKeys(data_dir: string, now: number): void {
 }
 
 /** Makes what keys are missing. For the one process that prepares the data directory. */
-export function prepareSecrets(data_dir: string, now: number): void {
+function prepareSecrets(data_dir: string, now: number): void {
   const found = readAll(data_dir);
   const keys = turned(found, dayOf(now));
   for (const purpose of PURPOSES) keys[purpose] ??= randomKey(32);
@@ -103,7 +103,7 @@ export function prepareSecrets(data_dir: string, now: number): void {
   chmodSync(fileOf(data_dir), 0o600);
 }
 
-export const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
+const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
 
 /** The first one signs; what any of them signed counts. */
 const readRing = (data_dir: string, ring: Ring): RingKey[] =>
@@ -121,7 +121,7 @@ interface Keyring {
 
 /** Keys that are changed while what they signed goes on to count, for a process that runs for months: they are read anew now
  *  and then, and if a key is named that it does not know, for another process may sign with it already. */
-export function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
+function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
   let keys = readRing(data_dir, ring);
   let read_at = now();
   function read(): void {
@@ -149,3 +149,11 @@ export function openKeyring(data_dir: string, ring: Ring, now: () => number): Ke
     },
   };
 }
+
+/** The file of secrets and its keys. */
+export const secretFiles = {
+  turn: turnKeys,
+  prepare: prepareSecrets,
+  read: readSecrets,
+  openKeyring,
+};

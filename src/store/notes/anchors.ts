@@ -2,7 +2,7 @@
 import type { AnchorRow, CarriedRow } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 import { changes } from "./changes.ts";
-import { placeOf, quoteOf, type ThreadRow } from "./rows.ts";
+import { noteRows, type ThreadRow } from "./rows.ts";
 
 const ofSite = statement<ThreadRow & { id: string }>(
   `select r.id, t.page, t.status, t.exact, t.prefix, t.suffix, t.carried, t.found_version_id, t.found_start, t.found_end
@@ -16,9 +16,9 @@ function* anchorsOf(site_id: string): Op<AnchorRow[]> {
     id: row.id,
     page: row.page,
     status: row.status,
-    quote: quoteOf(row)!,
+    quote: noteRows.quoteOf(row)!,
     carried: row.carried!,
-    place: placeOf(row),
+    place: noteRows.placeOf(row),
   }));
 }
 

@@ -3,9 +3,9 @@ import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import type { Author, EventAction, AuthorKind, NoteEvent } from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
-import { refuseUnlessCommentable, unknownComment, unknownSite } from "../refusals.ts";
+import { refusals, refuseUnlessCommentable } from "../refusals.ts";
 import { siteRows } from "../sites.ts";
-import { type Revised, revisionOf, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
+import { noteRows, type Revised, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
 
 /** One change: when, and its number among those of the site. */
 export interface NumberedChange {
@@ -21,7 +21,7 @@ const count = statement<{ change_no: number }>(
 /** Throws the refusal that the caller would get if they asked only now. */
 function* begin(site_id: string, now: number): Op<NumberedChange> {
   const site = yield* siteRows.byId.get(site_id);
-  if (site === null) throw unknownSite();
+  if (site === null) throw refusals.unknownSite();
   refuseUnlessCommentable(site, now);
   return { site, at: new Date(now).toISOString(), no: yield* nextNumber(site_id) };
 }
@@ -54,14 +54,15 @@ const isRoot = ({ comment_no, thread_no }: Pick<CommentStanding, "comment_no" | 
 /** Throws 404 if the site has none, or none any more. */
 function* standingOf(site_id: string, id: string): Op<CommentStanding> {
   const row = yield* threadStandingOf(site_id, id);
-  if (row.state === "erased") throw unknownComment();
+  if (row.state === "erased") throw refusals.unknownComment();
   return row;
 }
 
 /** For what is done with a thread as a whole: its first comment may be a gap. */
 function* threadStandingOf(site_id: string, id: string): Op<CommentStanding> {
   const row = yield* standing.get(site_id, id);
-  if (row === null || row.state === "deleted" || (row.state === "erased" && !isRoot(row))) throw unknownComment();
+  if (row === null || row.state === "deleted" || (row.state === "erased" && !isRoot(row)))
+    throw refusals.unknownComment();
   return row;
 }
 
@@ -79,7 +80,7 @@ const countReply = (thread_no: number, no: number): Op<void> => showInRoot.do(th
 /** The comment, if it is the person's own and was not rejected: a rejected one is none for its author either. */
 function* ownStanding({ site_id, id, by }: OwnComment): Op<CommentStanding> {
   const row = yield* standingOf(site_id, id);
-  if (row.person_id !== by.id || row.state === "rejected") throw unknownComment();
+  if (row.person_id !== by.id || row.state === "rejected") throw refusals.unknownComment();
   return row;
 }
 interface OwnComment {
@@ -90,7 +91,7 @@ interface OwnComment {
 
 /** Throws if the comment has changed from what its author or the owner saw. */
 function refuseChanged(row: CommentStanding, expected: readonly string[] | null): void {
-  if (expected === null || expected.includes(revisionOf(row))) return;
+  if (expected === null || expected.includes(noteRows.revisionOf(row))) return;
   throw new Refusal("changed", "This comment has changed meanwhile. Reload it, then try again.");
 }
 

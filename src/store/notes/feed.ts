@@ -1,7 +1,7 @@
 /** Comments that everybody may see, for the feeds; and what a visitor may take along of their own. */
 import type { Author, PublicComment, Status } from "../notes.ts";
 import { type Op, read, type Statement, statement } from "../operation.ts";
-import { type CommentRow, IS_PUBLIC, quoteOf, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
+import { type CommentRow, IS_PUBLIC, noteRows, THREAD_COLUMNS, type ThreadRow, WITH_PERSON } from "./rows.ts";
 
 interface Feed {
   total: number;
@@ -66,7 +66,7 @@ const itemOf = (row: FeedRow): PublicComment => ({
   page: row.page,
   version_id: row.version_id,
   version_created_at: row.version_created_at,
-  quote: quoteOf(row),
+  quote: noteRows.quoteOf(row),
   status: row.status satisfies Status,
   replies: row.replies,
 });

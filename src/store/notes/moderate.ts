@@ -16,7 +16,7 @@ import type {
 import { type Op, read, statement, write } from "../operation.ts";
 import { changes, type CommentStanding, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
-import { showNewName } from "./people.ts";
+import { personRows } from "./people.ts";
 import { type State, WITH_PERSON } from "./rows.ts";
 import { readThread, viewerValues } from "./view.ts";
 
@@ -149,7 +149,7 @@ function* rootStateFor(row: CommentStanding): Op<State> {
 
 function* show(row: CommentStanding, { site, at, no }: NumberedChange): Op<boolean> {
   yield* dropReports.do(row.comment_no);
-  if (row.person_id !== null) yield* showNewName(site.site_id, row.person_id, no);
+  if (row.person_id !== null) yield* personRows.showNewName(site.site_id, row.person_id, no);
   if (row.state === "public") return false;
   const seen = changes.isPublic({ state: "public", root_state: yield* rootStateFor(row) });
   yield* setState.do(row.comment_no, "public", at, seen ? 1 : 0, 0, no);

@@ -9,7 +9,7 @@ const meet = statement(
 );
 
 /** Makes a person known, under this name if they have none. */
-export const know = (site_id: string, { id, kind, name }: Author, at: string): Op<void> =>
+const know = (site_id: string, { id, kind, name }: Author, at: string): Op<void> =>
   meet.do(site_id, id, kind, name, at);
 
 const person = statement<{ name: string; created_at: string }>(
@@ -29,11 +29,17 @@ const touchPublic = statement(
 );
 
 /** Shows the person's new name to strangers. */
-export function* showNewName(site_id: string, person_id: string, no: number): Op<void> {
+function* showNewName(site_id: string, person_id: string, no: number): Op<void> {
   if ((yield* showName.run(site_id, person_id)).changes === 0) return;
   yield* revise.do(site_id, person_id);
   yield* touchPublic.do(site_id, person_id, no);
 }
+
+/** Steps for other transactions that name a person. */
+export const personRows = {
+  know,
+  showNewName,
+};
 
 function* rename(site_id: string, who: Author, at_once: boolean, now: number): Op<void> {
   const { at, no } = yield* changes.begin(site_id, now);

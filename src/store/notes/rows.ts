@@ -18,7 +18,7 @@ export interface Revised {
 const NAME_DIGITS = 8;
 
 /** The revision has a digest of a name that only some see, for them alone: a number that grew with it would betray it. */
-export function revisionOf({ rev, unshown_name }: Revised): string {
+function revisionOf({ rev, unshown_name }: Revised): string {
   if (unshown_name === null) return String(rev);
   return `${rev}.${createHash("sha256").update(unshown_name).digest("hex").slice(0, NAME_DIGITS)}`;
 }
@@ -59,13 +59,20 @@ export interface ThreadRow {
 
 type QuoteColumns = Pick<ThreadRow, "exact" | "prefix" | "suffix">;
 
-export const quoteOf = ({ exact, prefix, suffix }: QuoteColumns): Quote | null =>
+const quoteOf = ({ exact, prefix, suffix }: QuoteColumns): Quote | null =>
   exact === null ? null : { exact, prefix: prefix ?? "", suffix: suffix ?? "" };
 
 type PlaceColumns = Pick<ThreadRow, "found_version_id" | "found_start" | "found_end">;
 
-export const placeOf = ({ found_version_id, found_start, found_end }: PlaceColumns): StoredThread["place"] =>
+const placeOf = ({ found_version_id, found_start, found_end }: PlaceColumns): StoredThread["place"] =>
   found_version_id === null ? null : { version_id: found_version_id, start: found_start!, end: found_end! };
+
+/** Nouns made of columns. */
+export const noteRows = {
+  revisionOf,
+  quoteOf,
+  placeOf,
+};
 
 /** A condition: everybody sees the comment `c` in the thread of `r`. */
 export const IS_PUBLIC = "c.state = 'public' and r.state in ('public', 'erased')";

@@ -3,9 +3,7 @@ import type { Author, FoundComment, Status, StoredComment, StoredThread, Viewpoi
 import { type Op, read, statement } from "../operation.ts";
 import {
   type CommentRow,
-  placeOf,
-  quoteOf,
-  revisionOf,
+  noteRows,
   type State,
   THREAD_COLUMNS,
   type ThreadRow,
@@ -88,7 +86,7 @@ function commentOf(row: CommentRow, root_state: State): StoredComment {
     created_at,
     edited_at,
     modified_at,
-    rev: revisionOf(row),
+    rev: noteRows.revisionOf(row),
   };
 }
 
@@ -99,9 +97,9 @@ const threadOf = (row: ThreadRow, comments: readonly CommentRow[]): StoredThread
   status: row.status,
   version_id: row.version_id,
   version_created_at: row.version_created_at,
-  quote: quoteOf(row),
+  quote: noteRows.quoteOf(row),
   carried: row.carried,
-  place: placeOf(row),
+  place: noteRows.placeOf(row),
   element: row.element,
   comments: comments.map((comment) => commentOf(comment, comments[0]!.state)),
 });

@@ -3,10 +3,10 @@ import { createHash } from "node:crypto";
 import { Refusal } from "../../base/errors.ts";
 import type { Author, Carried, FoundComment, Quote, QuotePlace, Viewpoint, Writing, Written } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
-import { commentDeleted, unknownComment } from "../refusals.ts";
+import { refusals } from "../refusals.ts";
 import { changes, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
-import { know } from "./people.ts";
+import { personRows } from "./people.ts";
 import type { State } from "./rows.ts";
 import { viewerValues, find, readThread } from "./view.ts";
 
@@ -57,9 +57,9 @@ const earlier = statement<{ id: string; state: State }>(
 function* writtenBefore(site_id: string, by: WritingPerson, canonical: string): Op<Written | null> {
   const before = yield* earlier.get(site_id, by.id, canonical);
   if (before === null) return null;
-  if (before.state === "deleted" || before.state === "erased") throw commentDeleted();
+  if (before.state === "deleted" || before.state === "erased") throw refusals.commentDeleted();
   const found = yield* find(site_id, before.id, asAuthor(by));
-  if (found === null || found === "deleted") throw unknownComment();
+  if (found === null || found === "deleted") throw refusals.unknownComment();
   return { thread: found.thread, comment_id: before.id, repeated: true };
 }
 
@@ -162,7 +162,7 @@ function* shownAs({ site_id, by, text, visibility }: Writing): Op<Writing["visib
 
 function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: NumberedChange): Op<number> {
   const { id, site_id, by, text, visibility, canonical } = writing;
-  yield* know(site_id, by, at);
+  yield* personRows.know(site_id, by, at);
   const shown = seen && visibility === "public" ? 1 : 0;
   const values = [id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no, hashOf(text)] as const;
   return (yield* insert.get(...values))!.comment_no;

@@ -2,7 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { answering, change, type Op, read, statement, write } from "../operation.ts";
-import { signupClosed } from "../refusals.ts";
+import { refusals } from "../refusals.ts";
 import { audit, auditDeletions } from "../audit.ts";
 import { accountUsage } from "../quotas.ts";
 import { siteRows } from "../sites.ts";
@@ -45,7 +45,7 @@ function* create(account: NewAccount, now: number): Op<void> {
   const at = new Date(now).toISOString();
   if (invitation_hash !== null) {
     const { changes } = yield* redeem.run(at, invitation_hash, email, now);
-    if (changes === 0) throw signupClosed();
+    if (changes === 0) throw refusals.signupClosed();
   }
   if ((yield* byEmail.get(email)) !== null) {
     throw new Refusal("email_taken", "There is an account with this e-mail address already: sign in instead.");

@@ -4,7 +4,7 @@ import { allows, type DeployGrant, reaches, type Scope } from "../../base/tokens
 import type { Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { note, type Op, read, statement, steps, write } from "../operation.ts";
-import { grantEnded, notGranted } from "../refusals.ts";
+import { refusals } from "../refusals.ts";
 import { audit } from "../audit.ts";
 import { siteRows } from "../sites.ts";
 import { sessionRows, type SignedIn } from "./sessions.ts";
@@ -70,8 +70,8 @@ function* live(hash: string, now: number): Op<DeployToken | null> {
 /** Throws if the token has ended since it was accepted, or is not for the site any more. */
 function* refuseUnlessGranted({ deploy_hash, scope }: Granted, now: number, site?: Site): Op<void> {
   const token = yield* live(deploy_hash, now);
-  if (token === null || !allows(token, scope)) throw grantEnded();
-  if (site !== undefined && !reaches(token, site)) throw notGranted();
+  if (token === null || !allows(token, scope)) throw refusals.grantEnded();
+  if (site !== undefined && !reaches(token, site)) throw refusals.notGranted();
 }
 
 /** Ends all deploy tokens of an account; answers how many there were. */

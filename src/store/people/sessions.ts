@@ -1,7 +1,7 @@
 /** Sessions of people who are signed in. A session lives 90 days from its last use. */
 import { UNIT_MS } from "../../base/units.ts";
 import { note, type Op, read, statement, steps, write } from "../operation.ts";
-import { sessionEnded } from "../refusals.ts";
+import { refusals } from "../refusals.ts";
 
 export interface NewSession {
   session_id: string;
@@ -79,7 +79,7 @@ const held = statement("select 1 from sessions where session_id = ? and account_
 /** Throws if the session has ended since it was accepted. */
 function* refuseUnlessHeld({ session_id, account_id }: SignedIn): Op<void> {
   if ((yield* held.get(session_id, account_id)) !== null) return;
-  throw sessionEnded();
+  throw refusals.sessionEnded();
 }
 
 const forget = statement("delete from sessions where last_used_at <= ?");

@@ -4,7 +4,7 @@ import { diskRoom } from "../disk/room.ts";
 import { blobFiles, putBlobs } from "../disk/blobs.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { BlobPlace, Backend } from "../operation.ts";
-import { databaseWatch, reopenDatabase } from "./database.ts";
+import { databaseFile } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { type Counter, openGeneration } from "./generation.ts";
 
@@ -41,7 +41,7 @@ interface Opening {
 
 export function openDataDir(data_dir: string, now: () => number, opening: Opening = {}): DataDir {
   const { watch = false, reads_only = false, patience_ms } = opening;
-  const sqlite = reopenDatabase(data_dir);
+  const sqlite = databaseFile.reopen(data_dir);
   if (reads_only) sqlite.run("PRAGMA query_only = ON");
   const generation = openGeneration(data_dir, sqlite, watch);
   return {
@@ -49,7 +49,7 @@ export function openDataDir(data_dir: string, now: () => number, opening: Openin
     now,
     sqlite,
     generation,
-    db: sqliteDb(sqlite, generation.advance, { lost: databaseWatch(data_dir), patience_ms }),
+    db: sqliteDb(sqlite, generation.advance, { lost: databaseFile.watch(data_dir), patience_ms }),
     place: blobPlace(data_dir),
     close() {
       generation.close();

@@ -3,7 +3,7 @@ import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { diskRoom } from "../disk/room.ts";
-import { databaseLost, isDamage } from "../refusals.ts";
+import { isDamage, refusals } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
 import schema2 from "./schema-2.sql" with { type: "text" };
 import schema3 from "./schema-3.sql" with { type: "text" };
@@ -47,7 +47,7 @@ const PRAGMAS = [
 
 /** A file of a data directory, opened with these settings in their order. On a full disk the ballast goes, and it is tried
  *  once more: SQLite needs room for two more files. */
-export function openFile(data_dir: string, name: string, pragmas: readonly string[]): Database {
+function openFile(data_dir: string, name: string, pragmas: readonly string[]): Database {
   return diskRoom.withRoom(data_dir, () => {
     const db = new Database(join(data_dir, name), { strict: true, create: true });
     try {
@@ -69,7 +69,7 @@ const restartForLog = (path: string): string =>
 
 /** Null while the file has the name under which it was opened; else a sentence: what is written now is lost when the last
  *  process closes it. 5 µs. */
-export function databaseWatch(data_dir: string): () => string | null {
+function databaseWatch(data_dir: string): () => string | null {
   const path = join(data_dir, "db");
   const look = () => statSync(path, { throwIfNoEntry: false });
   const opened = look()?.ino;
@@ -87,15 +87,15 @@ export function databaseWatch(data_dir: string): () => string | null {
 }
 
 /** For the process that prepares the data directory: it makes the file if there is none. */
-export const openDatabase = (data_dir: string): Database => openFile(data_dir, "db", PRAGMAS);
+const openDatabase = (data_dir: string): Database => openFile(data_dir, "db", PRAGMAS);
 
 /** For all others: SQLite would make an empty database in the place of one that is lost. */
-export function reopenDatabase(data_dir: string): Database {
+function reopenDatabase(data_dir: string): Database {
   const path = join(data_dir, "db");
-  const lost = (is: string) => databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
+  const lost = (is: string) => refusals.databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) throw lost("was deleted or emptied");
-  if (logIsGone(path)) throw databaseLost(restartForLog(path));
+  if (logIsGone(path)) throw refusals.databaseLost(restartForLog(path));
   try {
     return openDatabase(data_dir);
   } catch (error) {
@@ -105,13 +105,13 @@ export function reopenDatabase(data_dir: string): Database {
 }
 
 /** How many steps a database has taken. */
-export const schemaOf = (db: Database): number =>
+const schemaOf = (db: Database): number =>
   db.query<{ user_version: number }, []>("PRAGMA user_version").get()!.user_version;
 
 /** The newest schema that this program knows. */
 export const SCHEMA = STEPS.length;
 
-export function refuseNewer(schema: number): void {
+function refuseNewer(schema: number): void {
   if (schema <= SCHEMA) return;
   throw new Error(
     `The database was written by a newer svc-server (schema ${schema}, this one knows ${SCHEMA}): run that version, or restore a backup.`,
@@ -120,7 +120,7 @@ export function refuseNewer(schema: number): void {
 
 /** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. Foreign keys
  *  are off meanwhile, or a table that is made anew would take along the rows that name its own. */
-export function migrate(db: Database): void {
+function migrate(db: Database): void {
   const found = schemaOf(db);
   refuseNewer(found);
   if (found === SCHEMA) return;
@@ -135,3 +135,14 @@ export function migrate(db: Database): void {
   });
   db.run("PRAGMA foreign_keys = ON");
 }
+
+/** The database as a file: opened, watched and migrated. */
+export const databaseFile = {
+  open: openFile,
+  watch: databaseWatch,
+  openStore: openDatabase,
+  reopen: reopenDatabase,
+  schemaOf,
+  refuseNewer,
+  migrate,
+};

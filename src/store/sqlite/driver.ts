@@ -1,6 +1,6 @@
 /** The driver of bun:sqlite: it runs an operation's statements at once, and prepares each text at its first use. */
 import type { Database, Statement } from "bun:sqlite";
-import { databaseLost, diskRefusal } from "../refusals.ts";
+import { diskRefusal, refusals } from "../refusals.ts";
 import type { Ask, Db, Op } from "../operation.ts";
 
 type Prepared = Statement<unknown, any[]>;
@@ -132,7 +132,7 @@ export function sqliteDb(db: Database, heard: () => void, { lost = () => null, p
 
   async function commit<T>(op: () => Op<T>): Promise<T> {
     const why = lost();
-    if (why !== null) throw databaseLost(why);
+    if (why !== null) throw refusals.databaseLost(why);
     try {
       return await wait(() => transaction.immediate(op) as T);
     } catch (error) {

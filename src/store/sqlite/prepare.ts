@@ -4,12 +4,12 @@ import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, readdirSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
 import { prepareBrands } from "../disk/brands.ts";
-import { flushFolderSync, makeFolder } from "../disk/durable.ts";
+import { durable } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
 import { diskRoom } from "../disk/room.ts";
-import { prepareSecrets } from "../disk/secrets.ts";
+import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
-import { migrate, openDatabase, openFile, schemaOf } from "./database.ts";
+import { databaseFile } from "./database.ts";
 import { prepareGeneration } from "./generation.ts";
 import { prepareRates } from "./rates.ts";
 
@@ -19,14 +19,14 @@ export class DataDirInUse extends Error {
 }
 
 function makeFolders(data_dir: string): void {
-  makeFolder(data_dir);
+  durable.makeFolder(data_dir);
   const { uid } = statSync(data_dir);
   if (process.getuid && uid !== process.getuid()) {
     throw new Error(`The data directory ${data_dir} belongs to another user (uid ${uid}): use one of your own.`);
   }
   chmodSync(data_dir, 0o700);
-  for (const name of ["blobs", "tmp"]) makeFolder(join(data_dir, name));
-  for (const name of ["blobs", "."]) flushFolderSync(join(data_dir, name));
+  for (const name of ["blobs", "tmp"]) durable.makeFolder(join(data_dir, name));
+  for (const name of ["blobs", "."]) durable.flushFolderSync(join(data_dir, name));
   diskRoom.writeInPlace(data_dir);
 }
 
@@ -38,7 +38,7 @@ function lock(data_dir: string): Database {
   const path = join(data_dir, "lock.db");
   diskRoom.withRoom(data_dir, () => closeSync(openSync(path, "a", 0o600)));
   chmodSync(path, 0o600); // before SQLite makes a journal with the same mode
-  const holder = openFile(data_dir, "lock.db", [`busy_timeout = ${RELEASE_MS}`]);
+  const holder = databaseFile.open(data_dir, "lock.db", [`busy_timeout = ${RELEASE_MS}`]);
   try {
     holder.run("BEGIN EXCLUSIVE");
   } catch (error) {
@@ -72,12 +72,12 @@ interface Preparing {
 
 /** Returns a function that removes the shared pages. */
 function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparing): () => void {
-  using db = openDatabase(data_dir);
-  refuseEmptied(data_dir, schemaOf(db));
-  migrate(db);
+  using db = databaseFile.openStore(data_dir);
+  refuseEmptied(data_dir, databaseFile.schemaOf(db));
+  databaseFile.migrate(db);
   if (drops_deliveries) dropPendingDeliveries(db);
   clearTemporary(data_dir);
-  prepareSecrets(data_dir, now);
+  secretFiles.prepare(data_dir, now);
   prepareBrands(data_dir);
   prepareRates(data_dir);
   const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];

@@ -8,7 +8,7 @@ import type { Rates, RateWindow, Standing, Taken } from "../../base/rates.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { diskRefusal } from "../refusals.ts";
 import { type Op, statement, ifDiskAllows } from "../operation.ts";
-import { openFile } from "./database.ts";
+import { databaseFile } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 
 const SCHEMA = `
@@ -25,7 +25,7 @@ const fileOf = (data_dir: string): string => join(data_dir, "rates.db");
 /** A count waits for a second at most; an opening as long as any other, for it comes after another's last close. */
 const PRAGMAS = ["busy_timeout = 5000", "journal_mode = WAL", "synchronous = OFF", "busy_timeout = 1000"];
 
-const open = (data_dir: string): Database => openFile(data_dir, "rates.db", PRAGMAS);
+const open = (data_dir: string): Database => databaseFile.open(data_dir, "rates.db", PRAGMAS);
 
 /** For the one process that prepares the data directory: it makes a file anew that a power cut has damaged. */
 export function prepareRates(data_dir: string): void {

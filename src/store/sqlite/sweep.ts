@@ -5,7 +5,7 @@ import { UNIT_MS } from "../../base/units.ts";
 import { diskRoom } from "../disk/room.ts";
 import { blobFiles } from "../disk/blobs.ts";
 import { verifyTurn } from "../backup/verify.ts";
-import { endPreviews } from "../previews.ts";
+import { previewRows } from "../previews.ts";
 import { namedBlobs } from "../named-blobs.ts";
 import { BATCH, sweeping } from "../sweep.ts";
 import { inSlices, steps } from "../operation.ts";
@@ -52,7 +52,7 @@ async function sweep(data: DataDir, now: number, force: boolean): Promise<Swept>
   if (!force) await refuseIfDoubtful(data);
   const sites = await sweeping.expireSites(data, now);
   await sweeping.clearLeftovers(data);
-  await endPreviews(data, now);
+  await previewRows.end(data, now);
   await sweeping.forgetUnused(data, now);
   const candidates: string[] = [];
   for (let n = 0; n < 256; n++) {

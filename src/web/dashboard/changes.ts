@@ -1,7 +1,7 @@
 /** `/dashboard/sites/<site_id>/changes`: what one version has otherwise than another (WEB 6). */
 import { html, type Html } from "../../html/template.ts";
 import { encodePath } from "../../base/percent.ts";
-import { unknownVersion } from "../../store/refusals.ts";
+import { refusals } from "../../store/refusals.ts";
 import type { ChangedFile, Changes } from "../../store/versions.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { humanSize } from "../../base/units.ts";
@@ -25,7 +25,7 @@ interface Pair {
 
 async function named({ parts }: SignedIn, { site_id }: Site, version_id: string): Promise<Version> {
   const version = await parts.store.versions.get(site_id, version_id);
-  if (version === null) throw unknownVersion();
+  if (version === null) throw refusals.unknownVersion();
   return version;
 }
 
@@ -114,7 +114,7 @@ export const showChanges = accountPage(async (ctx) => {
   const pair = await pairOf(ctx, site);
   const { from, to } = pair;
   const changes = await ctx.parts.store.versions.compare(site.site_id, from?.version_id ?? null, to.version_id);
-  if (changes === null) throw unknownVersion();
+  if (changes === null) throw refusals.unknownVersion();
   const body = html`<div class="pagehead">
       <div>
         <p class="small dim">${isolated(nameOf(site))}</p>

@@ -4,7 +4,7 @@ import { Refusal } from "../../../base/errors.ts";
 import { applySettings, decideAsOwner, limitOwner, ownerCode, removeAsOwner } from "../../../comments/index.ts";
 import { html } from "../../../html/template.ts";
 import type { Ctx } from "../../../routes/context.ts";
-import { isSessionEnded, unknownComment } from "../../../store/refusals.ts";
+import { isSessionEnded, refusals } from "../../../store/refusals.ts";
 import { answerPage } from "../../frame.ts";
 import { linkButton } from "../../parts.ts";
 import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../../who.ts";
@@ -75,7 +75,7 @@ function pressedIn(fields: URLSearchParams): Pressed {
   const decision = (Object.keys(DECISIONS) as Decision[]).find((one) => fields.has(one));
   const id = decision && fields.get(decision)!;
   if (decision === undefined) throw new Refusal("invalid_input", "Nothing was decided: no comment was named.");
-  if (!/^c_\w{1,40}$/.test(id!)) throw unknownComment();
+  if (!/^c_\w{1,40}$/.test(id!)) throw refusals.unknownComment();
   return { decision, id: id! };
 }
 

@@ -214,7 +214,7 @@ const DOCUMENT_PARTS = new Set(["form", "table", "canvas", "iframe", "video"]);
 const MOUNT =
   /^(?:_*(?:root|app|application|mount|nuxt|next|gatsby|svelte|react|vue|solid|preact|lit|elm|ember)(?:[-_](?:root|app|mount|container))?|q-app)$/i;
 
-type Opened = Extract<Part, { kind: "open" }>;
+type OpenTag = Extract<Part, { kind: "open" }>;
 
 const visibleLength = (text: string): number =>
   text
@@ -222,7 +222,7 @@ const visibleLength = (text: string): number =>
     .replace(/\s+/g, " ")
     .trim().length;
 
-function isMount({ name, attributes }: Opened): boolean {
+function isMount({ name, attributes }: OpenTag): boolean {
   if (name === "html") return false;
   if (name.includes("-")) return true;
   const found = attributesOf(attributes);
@@ -232,7 +232,7 @@ function isMount({ name, attributes }: Opened): boolean {
 }
 
 /** True if a tag belongs to a document. A link to the page itself does not: it is an error message's "Reload". */
-const isDocumentPart = ({ name, attributes }: Opened): boolean =>
+const isDocumentPart = ({ name, attributes }: OpenTag): boolean =>
   DOCUMENT_PARTS.has(name) || (name === "a" && !/^\.?\/?$/.test(attributesOf(attributes).get("href") ?? ""));
 
 /** The body of a page that shows next to nothing, and whether it has an element for an app to mount on. Null for a document. */
@@ -278,7 +278,7 @@ const importsIn = (code: string): string[] =>
   [...code.matchAll(IMPORT)].map((found) => found[1]!).filter((address) => /^\.{0,2}\/|^https?:/.test(address));
 
 /** The addresses of code in an element, and whether the element runs the code or only preloads it. */
-function codeIn({ name, attributes, raw }: Opened): { addresses: string[]; runs: boolean } {
+function codeIn({ name, attributes, raw }: OpenTag): { addresses: string[]; runs: boolean } {
   const found = attributesOf(attributes);
   const type = found.get("type") ?? "";
   if (name === "link") {

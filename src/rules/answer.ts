@@ -10,7 +10,7 @@ import type { Match, RuleTable } from "./table.ts";
 import { fillTarget, isOwnPath, pathOfTarget } from "./target.ts";
 import { leadsOn, type RedirectRule } from "./lines.ts";
 
-type Named<File> = ReadonlyMap<string, File>;
+type FilesByName<File> = ReadonlyMap<string, File>;
 
 export interface Asked {
   /** Null: the version has no rules. */
@@ -52,7 +52,7 @@ export type Tried =
 
 /** `path` is percent-encoded. Throws `invalid_path`. */
 export function answer<File>(
-  files: Named<File>,
+  files: FilesByName<File>,
   path: string,
   { rules, ...asked }: Asked,
   tried?: Tried[],
@@ -76,7 +76,7 @@ interface Who extends Omit<Asked, "rules"> {
 }
 
 function byRule<File>(
-  files: Named<File>,
+  files: FilesByName<File>,
   name: string,
   step: "forced_rule" | "rule",
   matches: RuleTable["matches"] | null,
@@ -105,7 +105,7 @@ function moved<File>(name: string, { rule, captures }: Match, { owned, hangs_on 
   return to_itself ? "itself" : { kind: "moved", status: rule.status, location, rule };
 }
 
-function shown<File>(files: Named<File>, name: string, match: Match, who: Who): Answered<File> | Passed {
+function shown<File>(files: FilesByName<File>, name: string, match: Match, who: Who): Answered<File> | Passed {
   const { rule, captures, catches_all } = match;
   const target = fillTarget(rule.to, captures);
   const found = target === null ? null : fileAt(files, pathOfTarget(target));
@@ -120,7 +120,7 @@ function shown<File>(files: Named<File>, name: string, match: Match, who: Who): 
 }
 
 /** By its name: exact, a folder's index, without `.html`. No rule and no redirect leads there. */
-export function fileAt<File>(files: Named<File>, path: string): { name: string; file: File } | null {
+export function fileAt<File>(files: FilesByName<File>, path: string): { name: string; file: File } | null {
   const name = decodePath(path)?.slice(1) ?? null;
   if (name === null || isNeverServed(name)) return null;
   const names = name === "" || name.endsWith("/") ? [`${name}index.html`] : [name, `${name}.html`];

@@ -27,16 +27,16 @@ function entitled(title: string, parts: readonly string[], word: string): boolea
 }
 
 /** A picture, as a visitor sees it. */
-interface Seen {
+interface SeenPicture {
   said: string;
   host: string;
   picture: Picture;
 }
 
-const isSaid = ({ said }: Seen, word: string): boolean => said.includes(word);
+const isSaid = ({ said }: SeenPicture, word: string): boolean => said.includes(word);
 
 /** A picture that may be the page's logo: not one on a button, or in a link that names or leads to the brand. */
-function isLogo({ said, host, picture: { inside } }: Seen, word: string, { domains }: Brand): boolean {
+function isLogo({ said, host, picture: { inside } }: SeenPicture, word: string, { domains }: Brand): boolean {
   if (inside === null && isBelow(host, domains)) return true;
   const at = said.indexOf(word);
   if (at < 0 || /^ .*(?:with|using|via|mit|avec|con|com|met) $/.test(said.slice(0, at + 1))) return false;
@@ -51,13 +51,13 @@ function isLogo({ said, host, picture: { inside } }: Seen, word: string, { domai
 const ROW = 3;
 
 /** The pictures that may be the page's logo. Empty if they belong to several brands. */
-function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: Budget): Seen[] {
+function picturesOf({ pictures }: PageFacts, brands: readonly Brand[], budget: Budget): SeenPicture[] {
   const seen = pictures.map((picture) => {
     budget.step();
     return { said: plainWords(picture.alt), host: picture.address && hostOf(picture.address), picture };
   });
   // One brand a picture: several of a house have the same hosts.
-  const brandOf = (one: Seen): number => {
+  const brandOf = (one: SeenPicture): number => {
     budget.step();
     return brands.findIndex(({ word, domains }) => isSaid(one, word) || isBelow(one.host, domains));
   };

@@ -13,7 +13,7 @@ import { addressOf, isOfHost, ROOT } from "../../html/addresses.ts";
 const LARGE_FILE = 200_000;
 
 /** The addresses that a script sends to, and what it does with them. */
-interface Told {
+interface SentAddresses {
   /** The addresses that it sends to. */
   sent: readonly string[];
   /** Every literal that may be one. */
@@ -28,7 +28,7 @@ const PICTURE = /\.\s{0,9}src\s{0,9}=(?!=)/g;
 const ACTION = /\.\s{0,9}(?:action|formAction)\s{0,9}=(?!=)/g;
 const SET = /\.\s{0,9}(?:setAttribute|attr|prop)\s{0,9}\(\s{0,9}"(\d+)"\s{0,9},/g;
 
-/** The addresses that stand behind each match. */
+/** The addresses after each match. */
 const behind = (script: Script, pattern: RegExp): Written[] =>
   [...script.code.matchAll(pattern)].flatMap(({ 0: found, index }) => valuesAt(script, index + found.length));
 
@@ -51,7 +51,7 @@ const makesPictures = ({ code, literals }: Script): boolean =>
 
 const ADDRESS = /^[\s\0]*(?:[a-z][a-z+.-]{1,9}:)?[\\/]{2}[^\s\\/]/i;
 
-function tell(script: Script): Told | null {
+function tell(script: Script): SentAddresses | null {
   const sent = [...called(script), ...behind(script, REQUEST), ...behind(script, ACTION), ...setAsAction(script)];
   if (makesPictures(script)) sent.push(...behind(script, PICTURE));
   const named = plainLiterals(script).filter((text) => ADDRESS.test(text));
@@ -60,11 +60,11 @@ function tell(script: Script): Told | null {
 }
 
 /** Reads the code of an uploaded file. Null if the file is too large. */
-const ofFile = (code: string): Told | null => (code.length > LARGE_FILE ? null : tell(readScript(code)));
+const ofFile = (code: string): SentAddresses | null => (code.length > LARGE_FILE ? null : tell(readScript(code)));
 
 /** The result for the page's scripts, inline and uploaded. It is kept for each page because two looks ask for it. */
-const told = new WeakMap<PageFacts, readonly Told[]>();
-const toldBy = ({ page, path, code }: Judged): readonly Told[] =>
+const told = new WeakMap<PageFacts, readonly SentAddresses[]>();
+const toldBy = ({ page, path, code }: Judged): readonly SentAddresses[] =>
   told.getOrInsertComputed(page, () => [
     ...ownScripts(page).flatMap((script) => tell(script) ?? []),
     ...code.inFiles(page, path, ofFile),
@@ -129,7 +129,8 @@ const isWritten = ({ controls }: PageFacts, form: Form): boolean =>
 
 const QUOTED = /(?:https?:)?\/\/[^\s"'<>]{3,500}/gi;
 
-/** Addresses in the markup that a script may send to: of forms that nobody fills, and in what only scripts read. */
+/** Addresses in the markup that a script may send to: those of forms without fields to fill, and those that only
+ *  scripts read. */
 function* kept(page: PageFacts): Generator<string> {
   yield* page.scripts;
   for (const form of page.forms) {

@@ -95,7 +95,8 @@ export function localForms(sent: readonly { risk: Risk; to: Destination }[], pat
 // of its own: its host and its version hosts are the same, every other host is another.
 
 type Destination =
-  /** `where`: the host as it is shown, for a host may have megabytes; or what stands for one that cannot be known. */
+  /** `where`: the host as it is shown, because a host may have megabytes; or a text in place of one that cannot be
+   *  known. */
   | { kind: "other"; where: string }
   /** The visitor's own machine or network. */
   | { kind: "local"; where: string; loopback: boolean }
@@ -108,7 +109,7 @@ const NOWHERE: Destination = { kind: "none" };
 const LITERAL = /["'`]\s*((?:https?:)?(?:\/\/|\\\\)[^"'`\s]{1,2000}|[./?#][^"'`\s]{0,2000})/gi;
 const MOVES = /\blocation\b|\bopen\s*\(|\bfetch\s*\(|sendBeacon|XMLHttpRequest|\.action\b|\.submit\b|\.src\b/;
 
-/** `javascript:`: other where it names another domain, or moves to where nobody can tell. */
+/** `javascript:`: other if it names another domain, or moves to an address that cannot be known. */
 function ofScript(written: string, own: OwnHost): Destination {
   const code = decodePercent(written) ?? written;
   const literals = [...code.matchAll(LITERAL)].map((found) => destination(found[1]!, [ROOT], own));

@@ -18,7 +18,7 @@ export interface Control {
   forms: readonly Form[];
   /** The words of its labels. */
   labels: string[];
-  /** How many characters of visible text stand before it. */
+  /** The number of characters of visible text before it. */
   at: number;
   /** The secrets that it asks for, the clearest first. */
   risks: readonly Risk[];
@@ -146,8 +146,9 @@ export function saidOf({ attributes, labels }: Control, byId: PageFacts["labels"
   ];
 }
 
-/** Whether people are told that it is a password, whatever its name says to programs: in the words before it, or by what
- *  a browser fills in. `new-password` is what honest pages write on a key's field, so that nothing is filled in. */
+/** Whether the page calls the field a password to people, whatever its name says to programs: in the words before
+ *  it, or by the value that a browser fills in. `new-password` is what honest pages write on a key's field, so that
+ *  nothing is filled in. */
 const isCalledPassword = (autocomplete: string, before: string): boolean =>
   risksIn(before).includes("password") ||
   (!/new-password/i.test(autocomplete) && risksInAutocomplete(autocomplete).includes("password"));

@@ -3,8 +3,8 @@
 
 /** The functions of all scripts of a page: what one declares another may call. */
 export class Functions {
-  private readonly bodies: Body[] = [{ parent: -1, name: "", at_once: true }];
-  private readonly calls: Call[] = [];
+  private readonly bodies: FunctionBody[] = [{ parent: -1, name: "", at_once: true }];
+  private readonly calls: NamedCall[] = [];
 
   /** The function around each of the rising `places`. `literals` are those of the code. */
   add(code: string, literals: readonly string[], places: readonly number[]): number[] {
@@ -31,7 +31,7 @@ export class Functions {
 // whose time grows only with the length.
 
 /** A function, and what has to happen before it runs. */
-interface Body {
+interface FunctionBody {
   /** The function around it; 0 is the script itself. */
   parent: number;
   name: string;
@@ -40,7 +40,7 @@ interface Body {
 }
 
 /** A call of a name, in the function around it. */
-interface Call {
+interface NamedCall {
   name: string;
   within: number;
 }
@@ -106,8 +106,8 @@ class Reader {
   constructor(
     private readonly code: string,
     private readonly literals: readonly string[],
-    private readonly bodies: Body[],
-    private readonly calls: Call[],
+    private readonly bodies: FunctionBody[],
+    private readonly calls: NamedCall[],
   ) {}
 
   read(places: readonly number[]): number[] {

@@ -31,7 +31,7 @@ function addHandlers({ handlers }: PageFacts, attributes: string): void {
   }
 }
 
-function open(place: Place, opened: Opened): void {
+function open(place: TagPlace, opened: StartTag): void {
   const { name, attributes, is } = opened;
   endScript(place); // what holds elements is no code
   const runs = RUNS.test(attributes);
@@ -50,7 +50,7 @@ function open(place: Place, opened: Opened): void {
 /** A drawing may have elements of these names, too, which hold no form and are none. */
 const isDrawn = (name: string, is: Kind): boolean => is === "drawing" && (name === "template" || name === "form");
 
-function close(place: Place, name: string, is: Kind): void {
+function close(place: TagPlace, name: string, is: Kind): void {
   const local = name.slice(name.indexOf(":") + 1);
   if (!isDrawn(local, is)) place.owners.close(local);
   if (local === "label") endLabel(place);
@@ -63,13 +63,13 @@ function close(place: Place, name: string, is: Kind): void {
 }
 
 /** In a drawing, and in XML, a script is an element like others. */
-function endScript(place: Place): void {
+function endScript(place: TagPlace): void {
   if (place.script === null) return;
   addCode(place.facts, decodeEntities(place.script.pieces.join("")), place.script.runs);
   place.script = null;
 }
 
-function addText(place: Place, text: string): void {
+function addText(place: TagPlace, text: string): void {
   if (place.script) return void place.script.pieces.push(text);
   const words = text.trim();
   if (words === "") return;
@@ -80,7 +80,7 @@ function addText(place: Place, text: string): void {
 /** `nested`: XML, where a form in a form is one. */
 export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, noscript = false): PageFacts {
   const facts = emptyFacts(noscript);
-  const place: Place = {
+  const place: TagPlace = {
     facts,
     owners: new FormOwners(nested),
     label: null,
@@ -113,9 +113,9 @@ export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, 
 
 // The facts of a page that each element adds when its tag is read.
 
-type Opened = Extract<Part, { kind: "open" }>;
+type StartTag = Extract<Part, { kind: "open" }>;
 type Attributes = ReadonlyMap<string, string>;
-type Reader = (place: Place, attributes: Attributes, opened: Opened) => void;
+type Reader = (place: TagPlace, attributes: Attributes, opened: StartTag) => void;
 const value = (attributes: Attributes, name: string): string => decodeEntities(attributes.get(name) ?? "");
 
 interface Label {
@@ -126,7 +126,7 @@ interface Label {
 }
 
 /** The reader's place in the page: what is open there. */
-interface Place {
+interface TagPlace {
   facts: PageFacts;
   owners: FormOwners;
   label: Label | null;
@@ -211,25 +211,25 @@ const isPixel = (attributes: Attributes): boolean =>
   /^\s*[01](?:px)?\s*$/.test(attributes.get("width") ?? "") ||
   /^\s*[01](?:px)?\s*$/.test(attributes.get("height") ?? "");
 
-function addPicture({ facts, pressable }: Place, alt: string, address: string): void {
+function addPicture({ facts, pressable }: TagPlace, alt: string, address: string): void {
   if (facts.pictures.push({ alt, address, inside: pressable }) > MOST.pictures) {
     throw new Unreadable("it has too many pictures");
   }
 }
 
-function entitle(place: Place, words: string): void {
+function entitle(place: TagPlace, words: string): void {
   if (place.drawings > 0) addPicture(place, words, "");
   else place.facts.title ||= words;
 }
 
-function addControl(place: Place, attributes: Attributes, { name }: Opened): void {
+function addControl(place: TagPlace, attributes: Attributes, { name }: StartTag): void {
   const forms = attributes.has("form") ? [] : place.owners.owners();
   const control = { name: name as Control["name"], attributes, forms, labels: [], at: place.length, risks: [] };
   if (place.facts.controls.push(control) > MOST.controls) throw new Unreadable("it has too many fields");
   place.label?.controls.push(control);
 }
 
-function addFrame({ facts }: Place, attributes: Attributes): void {
+function addFrame({ facts }: TagPlace, attributes: Attributes): void {
   const address = attributes.get("src") ?? attributes.get("data") ?? null;
   const page = attributes.get("srcdoc") ?? null;
   facts.frames.push({
@@ -239,18 +239,18 @@ function addFrame({ facts }: Place, attributes: Attributes): void {
   });
 }
 
-function press(place: Place, is: Pressable["is"], written: string): void {
+function press(place: TagPlace, is: Pressable["is"], written: string): void {
   release(place);
   place.pressable = { is, written, text: "", from: place.text.length };
   if (is === "a") place.facts.links.push(place.pressable);
 }
 
-function release(place: Place): void {
+function release(place: TagPlace): void {
   if (place.pressable) place.pressable.text = place.text.slice(place.pressable.from).join(" ").slice(0, 500);
   place.pressable = null;
 }
 
-function endLabel(place: Place): void {
+function endLabel(place: TagPlace): void {
   if (!place.label) return;
   const { target, controls } = place.label;
   const words = wordsSince(place, place.label.from);
@@ -260,7 +260,7 @@ function endLabel(place: Place): void {
 }
 
 /** The last of the visible text, from `from` on. */
-function wordsSince({ text, length }: Place, from: number): string {
+function wordsSince({ text, length }: TagPlace, from: number): string {
   const pieces: string[] = [];
   let left = Math.min(length - from, 500);
   for (let i = text.length - 1; i >= 0 && left > 0; i--) {
@@ -270,10 +270,10 @@ function wordsSince({ text, length }: Place, from: number): string {
   return decodeEntities(pieces.join(" ")).trim();
 }
 
-// Which forms a field belongs to by its place, as browsers see it: the form that is open, and where its end tag came
-// while other elements in it were open, still that form, for what follows lies inside it. A form in an open form is
-// none. Where that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to
-// each.
+// The forms that a field belongs to by its place, as browsers see it: the open form, and also a form whose end tag came
+// while other elements in it were open, because the next tags are still inside it. A form in an open form is none. If
+// that is doubtful (in a select some browsers drop a form's tag, a template takes each), a field belongs to each of
+// them.
 
 interface OpenForm {
   form: Form;

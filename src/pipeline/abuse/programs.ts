@@ -1,4 +1,5 @@
-/** Programs for download: what an anonymous site has no name to stand for, and what a page puts together itself. */
+/** Programs for download: an anonymous site has no name that answers for them, and a program that a page builds
+ *  itself passes filters unseen. */
 import { LITTLE_TEXT } from "./facts.ts";
 import type { Look, Signal } from "./signal.ts";
 import { type Address, addressOf } from "../../html/addresses.ts";

@@ -10,7 +10,7 @@ const inBase64 = (address: string): string[] =>
     return coded.slice(Math.ceil((lead * 4) / 3), -4);
   });
 
-/** A host may end in a dot and have a port. Telegram's is for bots alone: their path may stand elsewhere. */
+/** A host may end in a dot and have a port. Telegram's host is only for bots: their path may be written elsewhere. */
 const SINKS = (
   [
     ["a Telegram bot", /api\.telegram\.org/i, "api.telegram.org", "/bot"],

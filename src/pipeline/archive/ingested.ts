@@ -5,7 +5,7 @@ import { droppedAs, type Reserved, reservedFor } from "../../base/reserved-paths
 import type { Bytes, Draft, Healed, Warning } from "../../base/types.ts";
 import { deployDigest, wrappingFolder } from "../../base/version-id.ts";
 import { caseCollisions } from "./paths.ts";
-import type { Named } from "./uploads.ts";
+import type { NamedEntry } from "./uploads.ts";
 
 export interface Ingested {
   draft: Draft;
@@ -16,7 +16,7 @@ export interface Ingested {
 }
 
 /** A file with its content. */
-export interface Unpacked extends Omit<Named, "bytes"> {
+export interface Unpacked extends Omit<NamedEntry, "bytes"> {
   bytes: Bytes;
   sha256: string;
 }

@@ -50,13 +50,13 @@ function whyUnsafeSegment(segment: string): string | null {
 
 // Judges the paths of a deploy together.
 
-interface Named {
+interface PathEntry {
   name: string;
   path: string;
 }
 
 /** Two entries at one path, or a path that is a file and a folder: whichever won, a reader of the zip saw another site. */
-export function refuseClashes(files: readonly Named[], folders: readonly Named[]): void {
+export function refuseClashes(files: readonly PathEntry[], folders: readonly PathEntry[]): void {
   const inside = new Map<string, string>();
   for (const { path, name } of folders) inside.set(path, name);
   for (const { path, name } of files) for (const folder of parents(path)) inside.set(folder, name);

@@ -9,7 +9,7 @@ import { cleanPath } from "./paths.ts";
 import { hashesOf, stripFolder } from "./ingested.ts";
 import { refuseLongList } from "./read.ts";
 import { refuseEntry } from "./refusals.ts";
-import { chooseFiles, type Named } from "./uploads.ts";
+import { chooseFiles, type NamedEntry } from "./uploads.ts";
 
 interface PlannedUpload {
   version_id: string;
@@ -40,7 +40,7 @@ export function planUpload(list: Uint8Array, limits: Limits): PlannedUpload {
 // A list of files, as a plan and a delta write it down in JSON: `{files: [{path, sha256, bytes}]}` (BEYOND 6).
 
 /** A file by its name and its hash. */
-export interface Listed extends Named {
+export interface Listed extends NamedEntry {
   sha256: string;
 }
 

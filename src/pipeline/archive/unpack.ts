@@ -37,7 +37,7 @@ function inflateWithin(stream: Buffer, size: number, damaged: (reason: string) =
   try {
     // One chunk that takes it all saves a quarter of the time; the sizes were summed under the limit before.
     const options = { maxOutputLength: size || 1, chunkSize: Math.max(64, size + 1), info: true };
-    // With `info` the answer has the engine beside the bytes, which the types do not know.
+    // With `info` the answer has the engine besides the bytes, which the types do not know.
     return inflateRawSync(stream, options) as unknown as Inflated;
   } catch (error) {
     const reason = REASONS[(error as NodeJS.ErrnoException).code ?? ""];

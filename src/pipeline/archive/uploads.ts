@@ -12,7 +12,7 @@ import type { LocatedEntry } from "./read.ts";
 import { refuseEntry } from "./refusals.ts";
 
 /** An entry that may become a file, by its name. */
-export interface Named {
+export interface NamedEntry {
   /** As the upload has it. */
   name: string;
   path: string;
@@ -24,7 +24,7 @@ export interface Named {
 }
 
 /** An entry of a zip. */
-export interface Upload extends Named {
+export interface Upload extends NamedEntry {
   entry: LocatedEntry;
 }
 
@@ -41,7 +41,7 @@ export function chooseUploads(entries: readonly LocatedEntry[], limits: Limits):
 }
 
 /** The same of names alone. */
-export function chooseFiles<One extends Named>(named: readonly One[], limits: Limits): Chosen<One> {
+export function chooseFiles<One extends NamedEntry>(named: readonly One[], limits: Limits): Chosen<One> {
   const kept = named.filter(({ path }) => droppedAs(path) === null);
   const files = kept.filter(({ folder }) => !folder);
   const secrets = named.filter(({ path, folder }) => !folder && droppedAs(path) === "secret").map(({ path }) => path);
@@ -65,14 +65,14 @@ export function refuseKind({ entry, name, folder }: Pick<Upload, "entry" | "name
   else refuseUnlessPlainFile(entry, name);
 }
 
-function refuseEmpty(files: readonly Named[], secrets: readonly string[]): void {
+function refuseEmpty(files: readonly NamedEntry[], secrets: readonly string[]): void {
   if (files.length > 0) return;
   const why = secrets.length > 0 ? "only files that are never published, such as .env or .git" : "no files";
   throw new Refusal("empty_deploy", `The upload holds ${why}. Put at least one file into it, best an index.html.`);
 }
 
 /** The declared sizes are summed before anything is inflated; what comes out later must have just these sizes. */
-function refuseOverLimits(files: readonly Named[], { max_files, max_bytes }: Limits): void {
+function refuseOverLimits(files: readonly NamedEntry[], { max_files, max_bytes }: Limits): void {
   const largest = () =>
     largestThree(files, ({ bytes }) => bytes).map(({ path, bytes }) => ({ path: show(path), bytes }));
   if (files.length > max_files)

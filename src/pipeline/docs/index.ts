@@ -18,7 +18,7 @@ import { overview } from "./nav.ts";
 import { docsPage, docsText, themed } from "./page.ts";
 import { type DocsPage, firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import script from "./script.js.txt" with { type: "text" };
-import { docsSite, type DocsSite, type Place, placeAnywhere, placeAt } from "./site.ts";
+import { docsSite, type DocsSite, type PageFolder, placeAnywhere, placeAt } from "./site.ts";
 import looks from "./style.css" with { type: "text" };
 
 /** As readers get it: without indents, line ends (each statement ends with its own mark) and comments. */
@@ -130,7 +130,7 @@ function overviewPage(folder: string, stripped: string | null): DocsPage {
 
 const titled = ({ title }: DocsPage, html: string): string => `<h1 dir="auto">${Bun.escapeHTML(title)}</h1>\n${html}`;
 
-function bodyOf({ page, source, bodies, planned }: Work, site: DocsSite, { folder, url }: Place): string {
+function bodyOf({ page, source, bodies, planned }: Work, site: DocsSite, { folder, url }: PageFolder): string {
   const rendered = bodies.get(folder);
   if (!rendered) return asSource(source.text);
   if (rendered.empty && isIndex(planned)) return titled(page, overview(site, page, url));
@@ -146,8 +146,8 @@ interface Made {
 
 /** For every address of a page. */
 function* pagesOf(site: DocsSite, works: readonly Work[], overviews: readonly DocsPage[]): Generator<Made> {
-  const places = new Map<string, Place>();
-  const at = (folder: string): Place => places.getOrInsertComputed(folder, () => placeAt(folder));
+  const places = new Map<string, PageFolder>();
+  const at = (folder: string): PageFolder => places.getOrInsertComputed(folder, () => placeAt(folder));
   for (const work of works) {
     // An index and its page of the same name are the same bytes, made once.
     const made = new Map<string, Omit<Made, "path">>();

@@ -3,7 +3,7 @@
 import type { Heading } from "../markdown/render.ts";
 import { folderOf, inWords, nameOf } from "../markdown/text.ts";
 import { type DocsPage, flatten, type Folder, isFolder } from "./plan.ts";
-import type { DocsSite, Place } from "./site.ts";
+import type { DocsSite, PageFolder } from "./site.ts";
 
 /** Every page carries the navigation: past this many characters it shows the pages around the current one. */
 const LONGEST = 100_000;
@@ -60,7 +60,7 @@ function shownPages(pages: readonly DocsPage[], current: DocsPage): ReadonlySet<
 interface View {
   current: DocsPage;
   shown: ReadonlySet<DocsPage>;
-  place: Place;
+  place: PageFolder;
   all_open: boolean;
 }
 
@@ -95,7 +95,7 @@ function group(folder: Folder, view: View): string {
   return `<li><details${open}><summary>${bdi(folder.name)}</summary><ul>${list}</ul></details></li>`;
 }
 
-export function pageList(site: DocsSite, current: DocsPage, place: Place): string {
+export function pageList(site: DocsSite, current: DocsPage, place: PageFolder): string {
   const view = { current, shown: shownPages(site.pages, current), place, all_open: site.pages.length <= FOLDED_ABOVE };
   return `<ul>${items(site.tree, view)}</ul>`;
 }
@@ -114,7 +114,7 @@ export function contents(headings: readonly Heading[]): string {
 const DEEPEST = 5;
 
 /** The folders around the page, as links if they answer. */
-export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): string {
+export function trail(site: DocsSite, { address }: DocsPage, { url }: PageFolder): string {
   const above = [...address.slice(0, -1).matchAll(/\//g)].map(({ index }) => address.slice(0, index + 1));
   if (!address.includes("/")) return "";
   const links = ["", ...above.slice(-DEEPEST)].map((folder) => {
@@ -125,7 +125,7 @@ export function trail(site: DocsSite, { address }: DocsPage, { url }: Place): st
   return `<nav class="trail" aria-label="Folders"><ol>${links.join("")}</ol></nav>`;
 }
 
-export function neighbours(site: DocsSite, page: DocsPage, { url }: Place): string {
+export function neighbours(site: DocsSite, page: DocsPage, { url }: PageFolder): string {
   const { stations: pages, stops } = wholeOf(site.pages);
   const at = stops.get(page) ?? NaN;
   const one = (other: DocsPage | undefined, rel: string, label: string): string =>

@@ -1,7 +1,7 @@
 /** The frame around a page's text. Its own ids have a colon, which no anchor of a heading has. */
 
 import { contents, neighbours, pageList, trail } from "./nav.ts";
-import type { DocsSite, Place } from "./site.ts";
+import type { DocsSite, PageFolder } from "./site.ts";
 import type { DocsPage } from "./plan.ts";
 
 const escape = Bun.escapeHTML;
@@ -22,7 +22,7 @@ const titleElement = (site: DocsSite, { title }: DocsPage): string =>
 export const docsText = (site: DocsSite, page: DocsPage, body: string): string =>
   `<!doctype html>\n${titleElement(site, page)}\n${body}`;
 
-function head(site: DocsSite, page: DocsPage, { url }: Place): string {
+function head(site: DocsSite, page: DocsPage, { url }: PageFolder): string {
   const favicon = site.icon === null ? "" : `<link rel="icon" href="${site.icon ? escape(url(site.icon)) : ICON}">\n`;
   const description = page.excerpt && `<meta name="description" content="${escape(page.excerpt)}">\n`;
   return `<meta charset="utf-8">
@@ -57,7 +57,7 @@ ${parts.contents ? contents_button : ""}
 </header>`;
 }
 
-export function docsPage(site: DocsSite, page: DocsPage, body: string, place: Place): string {
+export function docsPage(site: DocsSite, page: DocsPage, body: string, place: PageFolder): string {
   const list = contents(page.headings);
   const pages = site.pages.length > 1 ? pageList(site, page, place) : "";
   const source = page.source && `<p class="source"><a href="${escape(place.url(page.source))}">Markdown source</a></p>`;

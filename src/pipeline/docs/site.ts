@@ -42,8 +42,8 @@ export function docsSite(name: string, pages: readonly DocsPage[], files: Files)
   return { name, tree, pages: in_order, assets: freeFolder(files), search, icon: iconOf(files), answers };
 }
 
-/** A folder that pages stand in: what each of them writes in the same way is written once. */
-export interface Place {
+/** A folder with pages: the parts that all of them write in the same way are written once. */
+export interface PageFolder {
   folder: string;
   /** A relative URL from there. */
   url(address: string): string;
@@ -52,13 +52,13 @@ export interface Place {
 }
 
 /** For a page that answers at any path: its URLs begin at the root. */
-export const placeAnywhere = (): Place => ({
+export const placeAnywhere = (): PageFolder => ({
   folder: "",
   url: (address) => `/${encodePath(address)}`,
   links: new Map(),
 });
 
-export function placeAt(folder: string): Place {
+export function placeAt(folder: string): PageFolder {
   const urls = new Map<string, string>();
   const url = (address: string) => urls.getOrInsertComputed(address, () => relativeUrl(folder, address));
   return { folder, url, links: new Map() };

@@ -150,7 +150,7 @@ export function unusedOf(
   const asked = items.filter(({ use, selectors }) => use === "font" || selectors);
   if (asked.length === 0 || asked.length > MOST_ASKED) return new Set();
   const site = new Site(files, styles, budget);
-  const wanted = new Map<Unanswered, Named[]>();
+  const wanted = new Map<Unanswered, NeededNames[]>();
   for (const item of asked) {
     budget.check();
     const named = site.selectorsOf(item)?.map(namesIn);
@@ -158,7 +158,7 @@ export function unusedOf(
   }
   const names = [...wanted.values()].flat().flatMap((each) => each.names);
   const words = site.words(new Set(names.flatMap((name) => [name, withoutNumber(name)])));
-  const isNobody = (one: Named): boolean =>
+  const isNobody = (one: NeededNames): boolean =>
     one.names.some((name) => !words.has(name)) || one.pieces.some((piece) => !words.holds(piece));
   return new Set([...wanted].filter(([, all]) => all.every(isNobody)).map(([item]) => item));
 }
@@ -167,7 +167,7 @@ export function unusedOf(
 // matches.
 
 /** One of the selectors of a list. */
-interface Named {
+interface NeededNames {
   /** Classes and ids, all of which it must have. */
   names: readonly string[];
   /** The texts that a class or id must contain. */
@@ -188,14 +188,14 @@ function withoutFunctions(selector: string): string {
   return left;
 }
 
-function namedBy(selector: string): Named {
+function namedBy(selector: string): NeededNames {
   const pieces = [...selector.matchAll(PIECE)].map((match) => match[1]!.trim()).filter((piece) => piece !== "");
   const names = [...selector.replace(/\[[^[\]]*\]/g, "").matchAll(NAME)].map((match) => match[1]!);
   return { names, pieces };
 }
 
 /** Null: not known. */
-function namesIn(list: string): Named[] | null {
+function namesIn(list: string): NeededNames[] | null {
   if (list.length > LONGEST) return null;
   const bare = withoutFunctions(list.replace(/\/\*[^]*?(?:\*\/|$)/g, "")).trim();
   if (bare === "" || /^@|[\\()&]|\[[^[\],]*,/.test(bare)) return null;

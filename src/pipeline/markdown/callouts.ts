@@ -78,7 +78,7 @@ function fenceTitle(rest: string): { title: string; open: boolean } {
   return { title: named ?? bracketed, open: /\bopen\b/.test(attributes) };
 }
 
-interface Opened {
+interface OpenedCallout {
   raw: string;
   body: string;
   name: string;
@@ -87,7 +87,7 @@ interface Opened {
   open: boolean;
 }
 
-function opened(src: string): Opened | null {
+function opened(src: string): OpenedCallout | null {
   const fence = FENCE.exec(src);
   if (fence && (FENCED.has(fence[2]!) || PLAIN.has(fence[2]!))) {
     const { body, end } = fencedBody(src, fence[0].length, fence[1]!.length);

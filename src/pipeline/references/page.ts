@@ -29,7 +29,7 @@ export interface PageReferences {
 }
 
 type Attributes = ReadonlyMap<string, string>;
-type Opened = Extract<Part, { kind: "open" }>;
+type OpenElement = Extract<Part, { kind: "open" }>;
 
 const DRAWING: Record<string, Use> = { href: "image", "xlink:href": "image" };
 const BACKGROUND: Record<string, Use> = { background: "image" };
@@ -172,7 +172,7 @@ class PageReader {
     }
   }
 
-  open({ name, attributes, raw }: Opened): void {
+  open({ name, attributes, raw }: OpenElement): void {
     if (name === "html" || name === "head" || name === "body" || name === "title") this.whole = true;
     if (/\bng-app\b/.test(attributes)) this.filled_in = true;
     const styled = attributes.includes("url(");

@@ -75,13 +75,13 @@ const serviceWorkers = (script: Indexed): RegExpExecArray[] =>
     /\bserviceWorker\s*\??\.\s*$/.test(script.code.slice(Math.max(0, index - 60), index - "register".length)),
   );
 
-interface Named {
+interface NamedFiles {
   whole: readonly string[];
   beginnings: readonly string[];
 }
 
 /** Behind the beginning of a query a path is whole, whatever is joined to it. */
-function wholeOrBegun(script: Indexed, matches: readonly RegExpExecArray[]): Named {
+function wholeOrBegun(script: Indexed, matches: readonly RegExpExecArray[]): NamedFiles {
   const urls = matches.map((match) => ({ url: literalOf(script, match), joined: match[2] === "+" }));
   const [beginnings, whole] = [true, false].map((begun) =>
     urls.filter(({ url, joined }) => (joined && !/[?#]/.test(url)) === begun).map(({ url }) => url),
@@ -89,7 +89,7 @@ function wholeOrBegun(script: Indexed, matches: readonly RegExpExecArray[]): Nam
   return { whole: whole!, beginnings: beginnings!.filter((url) => url.includes("/")) };
 }
 
-function references(use: Reference["use"], { whole, beginnings }: Named): Reference[] {
+function references(use: Reference["use"], { whole, beginnings }: NamedFiles): Reference[] {
   const isShort = (url: string): boolean => url !== "" && url.length <= LONGEST_URL;
   return distinctReferences([
     ...whole.filter(isShort).map((url): Reference => ({ url, use })),
@@ -98,7 +98,7 @@ function references(use: Reference["use"], { whole, beginnings }: Named): Refere
 }
 
 /** The beginnings of computed module addresses: names without an address are an import map's, or a bundler's. */
-const modulesBegun = (script: Indexed): Named => {
+const modulesBegun = (script: Indexed): NamedFiles => {
   const urls = [...uses(script, "import", JOINED)].map((match) => literalOf(script, match));
   return { whole: [], beginnings: urls.filter((url) => /^\.{0,2}\/./.test(url) && !/[?#]/.test(url)) };
 };
@@ -158,7 +158,7 @@ const MOST_BEGINNINGS = 100;
 
 /** Whether the arguments that follow an address name a method: then it is an endpoint, not a file. */
 const namesMethod = (code: string, at: number): boolean => /^[^)]{0,300}?\bmethod\b/.test(code.slice(at, at + 320));
-/** The same where calls may stand between: better one too many is left out. */
+/** The same if there may be calls in between: it is better to leave out one too many. */
 const mayNameMethod = (code: string, at: number): boolean => /\bmethod\b/.test(code.slice(at, at + 320));
 
 class Reader {

@@ -12,6 +12,7 @@ export type Part =
   | { kind: "open"; name: string; attributes: string; raw: string | null; is: Kind }
   | { kind: "close"; name: string; is: Kind }
   | { kind: "text"; text: string };
+export type OpenTag = Extract<Part, { kind: "open" }>;
 
 const [TEXT, CLOSE] = [0, 1];
 /** The ways of reading that the numbers from `FIRST_OPEN` on mean. */

@@ -9,7 +9,7 @@ import { addressOf, baseOf, fileAt } from "../html/addresses.ts";
 import { attributesOf } from "../html/attributes.ts";
 import { decodeEntities } from "../html/character-references.ts";
 import { keepPages, type Pages } from "../html/page.ts";
-import type { Page, Part } from "../html/page.ts";
+import type { OpenTag, Page } from "../html/page.ts";
 import { type Redirects, redirectsOf } from "../rules/redirects.ts";
 import { type Budget, NO_LIMIT, Spent } from "./budget.ts";
 
@@ -213,8 +213,6 @@ const MAX_PARTS = 10_000;
 const DOCUMENT_PARTS = new Set(["form", "table", "canvas", "iframe", "video"]);
 const MOUNT =
   /^(?:_*(?:root|app|application|mount|nuxt|next|gatsby|svelte|react|vue|solid|preact|lit|elm|ember)(?:[-_](?:root|app|mount|container))?|q-app)$/i;
-
-type OpenTag = Extract<Part, { kind: "open" }>;
 
 const visibleLength = (text: string): number =>
   text

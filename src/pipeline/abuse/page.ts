@@ -4,7 +4,7 @@
 import { attributesOf, closesItself } from "../../html/attributes.ts";
 import { decodeEntities } from "../../html/character-references.ts";
 import { IMPLIED_END, type Kind, VOID } from "../../html/foreign.ts";
-import type { Part } from "../../html/page.ts";
+import type { OpenTag, Part } from "../../html/page.ts";
 import type { Budget } from "../budget.ts";
 import {
   type Control,
@@ -31,7 +31,7 @@ function addHandlers({ handlers }: PageFacts, attributes: string): void {
   }
 }
 
-function open(place: TagPlace, opened: StartTag): void {
+function open(place: TagPlace, opened: OpenTag): void {
   const { name, attributes, is } = opened;
   endScript(place); // what holds elements is no code
   const runs = RUNS.test(attributes);
@@ -113,9 +113,8 @@ export function readPage(parts: Iterable<Part>, budget: Budget, nested = false, 
 
 // The facts of a page that each element adds when its tag is read.
 
-type StartTag = Extract<Part, { kind: "open" }>;
 type Attributes = ReadonlyMap<string, string>;
-type Reader = (place: TagPlace, attributes: Attributes, opened: StartTag) => void;
+type Reader = (place: TagPlace, attributes: Attributes, opened: OpenTag) => void;
 const value = (attributes: Attributes, name: string): string => decodeEntities(attributes.get(name) ?? "");
 
 interface Label {
@@ -222,7 +221,7 @@ function entitle(place: TagPlace, words: string): void {
   else place.facts.title ||= words;
 }
 
-function addControl(place: TagPlace, attributes: Attributes, { name }: StartTag): void {
+function addControl(place: TagPlace, attributes: Attributes, { name }: OpenTag): void {
   const forms = attributes.has("form") ? [] : place.owners.owners();
   const control = { name: name as Control["name"], attributes, forms, labels: [], at: place.length, risks: [] };
   if (place.facts.controls.push(control) > MOST.controls) throw new Unreadable("it has too many fields");

@@ -1,7 +1,7 @@
 /** Finds what a page loads and links to, in one pass over its tags. Comments, templates and text hold no references. */
 import { decodeEntities } from "../../html/character-references.ts";
 import { attributesOf } from "../../html/attributes.ts";
-import type { Page, Part } from "../../html/page.ts";
+import type { OpenTag, Page } from "../../html/page.ts";
 import { distinctReferences, LONGEST_URL, type Reference, type Use } from "./reference.ts";
 
 export interface PageScript {
@@ -29,7 +29,6 @@ export interface PageReferences {
 }
 
 type Attributes = ReadonlyMap<string, string>;
-type OpenElement = Extract<Part, { kind: "open" }>;
 
 const DRAWING: Record<string, Use> = { href: "image", "xlink:href": "image" };
 const BACKGROUND: Record<string, Use> = { background: "image" };
@@ -172,7 +171,7 @@ class PageReader {
     }
   }
 
-  open({ name, attributes, raw }: OpenElement): void {
+  open({ name, attributes, raw }: OpenTag): void {
     if (name === "html" || name === "head" || name === "body" || name === "title") this.whole = true;
     if (/\bng-app\b/.test(attributes)) this.filled_in = true;
     const styled = attributes.includes("url(");

@@ -1,30 +1,32 @@
-/** A form with one file, as a browser sends it (RFC 7578). What stands before the file is read first, a few kilobytes, so
- *  that it is known who asks and whether a page of ours made the request; the file comes last, and only to whoever asks
- *  for it. What no form of ours looks like is refused. */
+/** Reads a form with one file, as a browser sends it (RFC 7578). The fields come first, a few kilobytes: one of them proves that
+ *  a page of ours made the request. The file comes last and is read only when it is asked for. A form that no page of ours
+ *  would send is refused; `Response.formData()` takes many of those, and needs the file before it says anything
+ *  (bench/README.md, "Measured once"). */
 import { Refusal } from "../base/errors.ts";
 import type { Bytes } from "../base/types.ts";
 import { mediaType } from "./body.ts";
 
 const MOST_FIELDS = 16;
-/** Of one part; a file's name is in there. */
+/** The headers of one part, the file's name among them. */
 const HEADER_BYTES = 4096;
 const VALUE_BYTES = 8192;
-/** Of all that stands before the file. */
+/** All that comes before the file. */
 const FIELDS_BYTES = 64 * 1024;
-/** What the form takes beside its file, at most. */
+/** The bytes of a form that are not its file, at most. */
 export const FORM_BYTES = FIELDS_BYTES + HEADER_BYTES;
 
 const LINE = "\r\n";
-const HEADERS_END = "\r\n\r\n";
 const END = "--";
 
+type TooLarge = (actual: number | undefined) => Refusal;
+
 interface FileForm {
-  /** Of a repeated one the last. */
+  /** If a field is repeated, its last value. */
   fields: Readonly<Record<string, string>>;
-  /** The name of the file's field; null where the form ends without a file. */
+  /** The name of the file's field; null if the form has no file. */
   file: string | null;
-  /** The file, of at most `limit` bytes; past it what `tooLarge` says is thrown. Once. */
-  readFile(limit: number, tooLarge: (actual: number | undefined) => Refusal): Promise<Bytes>;
+  /** Reads the file, once. Throws `tooLarge` if it has more than `limit` bytes. */
+  readFile(limit: number, tooLarge: TooLarge): Promise<Bytes>;
 }
 
 const malformed = (why: string): Refusal =>
@@ -33,9 +35,30 @@ const cutShort = (): Refusal => new Refusal("invalid_input", "The body ended bef
 
 export const isFileForm = (request: Request): boolean => mediaType(request) === "multipart/form-data";
 
+/** A form is kept once it is opened: first its CSRF token is asked for, later its file. */
+const forms = new WeakMap<Request, Promise<FileForm>>();
+
+/** Reads a form up to its file. */
+export const openFileForm = (request: Request): Promise<FileForm> =>
+  forms.getOrInsertComputed(request, () => open(request));
+
+async function open(request: Request): Promise<FileForm> {
+  const delimiter = delimiterOf(request);
+  const body = bodyOf(request);
+  const orLeave = <T>(read: Promise<T>): Promise<T> =>
+    read.catch((error: unknown) => {
+      body.leave();
+      throw error;
+    });
+  return {
+    ...(await orLeave(readFields(body, delimiter))),
+    readFile: (limit, tooLarge) => orLeave(readLast(body, delimiter, limit, tooLarge)),
+  };
+}
+
 const BOUNDARY = /;\s*boundary=(?:"([\x20-\x21\x23-\x5b\x5d-\x7e]{1,70})"|([\x21\x23-\x3a\x3c-\x7e]{1,70}))\s*(?:;|$)/i;
 
-/** What every part begins with, the first one too: as if a line had ended before it. */
+/** The bytes between two parts: the boundary and the end of the line before it. */
 function delimiterOf({ headers }: Request): string {
   const [, quoted, plain] = BOUNDARY.exec(headers.get("content-type") ?? "") ?? [];
   const boundary = quoted ?? plain;
@@ -43,28 +66,23 @@ function delimiterOf({ headers }: Request): string {
   return `${LINE}--${boundary}`;
 }
 
-/** The body piece by piece; undefined at its end. */
-function piecesOf(body: ReadableStream<Uint8Array>) {
+/** The body, read only as far as it is asked for. The end of a line is put before it, so that its first part begins like the
+ *  others. */
+function bodyOf({ body, headers }: Request) {
+  if (body === null) throw cutShort();
   const reader = body.getReader();
-  return {
-    async next(): Promise<Uint8Array | undefined> {
-      try {
-        return (await reader.read()).value;
-      } catch {
-        throw cutShort(); // the client went away
-      }
-    },
-    /** Nobody wants what is left. */
-    leave: () => void reader.cancel().catch(() => {}),
-  };
-}
-
-/** The body as far as it was asked for. */
-function bytesOf(body: ReadableStream<Uint8Array>) {
-  const { next, leave } = piecesOf(body);
+  const length = Number(headers.get("content-length") ?? Infinity);
   let held: Buffer = Buffer.from(LINE);
   let taken = -LINE.length;
 
+  /** The next piece; undefined at the end. */
+  async function next(): Promise<Uint8Array | undefined> {
+    try {
+      return (await reader.read()).value;
+    } catch {
+      throw cutShort(); // the client went away
+    }
+  }
   function take(count: number): Buffer {
     const bytes = held.subarray(0, count);
     held = held.subarray(count);
@@ -72,9 +90,9 @@ function bytesOf(body: ReadableStream<Uint8Array>) {
     return bytes;
   }
   return {
-    /** How much of the body is behind. */
+    /** How many bytes were taken so far. */
     taken: () => taken,
-    /** What stands before `mark`, which is behind then, too. Null where that is more than `most` bytes. */
+    /** Returns the bytes before `mark`, and takes the mark with them; null if they are more than `most`. */
     async until(mark: string, most: number): Promise<Buffer | null> {
       for (;;) {
         const at = held.subarray(0, most + mark.length).indexOf(mark);
@@ -85,44 +103,55 @@ function bytesOf(body: ReadableStream<Uint8Array>) {
         held = Buffer.concat([held, more]);
       }
     },
-    /** All that is left, into `room`, and how much it is; null where it does not fit. */
-    async rest(room: Uint8Array): Promise<number | null> {
+    /** Takes all that is left, or the first `most` bytes of it; `whole` says which. */
+    async rest(most: number): Promise<{ bytes: Buffer<ArrayBuffer>; whole: boolean }> {
+      const room = Buffer.from(new ArrayBuffer(Math.max(0, Math.min(most, length - taken))));
       let size = 0;
-      for (let part: Uint8Array | undefined = take(held.length); part !== undefined; part = await next()) {
-        if (size + part.length > room.length) return null;
-        room.set(part, size);
-        size += part.length;
+      for (let piece: Uint8Array | undefined = held; piece !== undefined; piece = await next()) {
+        if (size + piece.length > room.length) return { bytes: room, whole: false };
+        room.set(piece, size);
+        size += piece.length;
       }
-      return size;
+      return { bytes: room.subarray(0, size), whole: true };
     },
-    leave,
+    /** Says that nobody reads the rest. */
+    leave: () => void reader.cancel().catch(() => {}),
   };
 }
 
-type Body = ReturnType<typeof bytesOf>;
+type Body = ReturnType<typeof bodyOf>;
+
+async function readFields(body: Body, delimiter: string): Promise<Pick<FileForm, "fields" | "file">> {
+  const fields = new Map<string, string>();
+  if ((await body.until(delimiter, 0)) === null) throw malformed("it does not begin with its boundary");
+  for (let left = MOST_FIELDS; left > 0; left--) {
+    const part = await nextPart(body, delimiter);
+    if (part === null || part.is_file) return { fields: Object.fromEntries(fields), file: part?.name ?? null };
+    fields.set(part.name, await readValue(body, delimiter));
+    if (body.taken() > FIELDS_BYTES) throw malformed(`its fields have more than ${FIELDS_BYTES} bytes`);
+  }
+  throw malformed(`it has more than ${MOST_FIELDS} fields`);
+}
 
 const PARAMETER = /;\s*([a-z*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/gi;
 
-/** What a part says of itself; `isFile`: it has a file's name, be it an empty one. */
-function describe(headers: string): { name: string; isFile: boolean } {
-  const line = headers.split(LINE).find((one) => /^content-disposition:\s*form-data\s*;/i.test(one));
-  const given = new Map(
-    [...(line ?? "").matchAll(PARAMETER)].map(([, name, quoted, plain]) => [name!.toLowerCase(), quoted ?? plain!]),
-  );
-  const name = given.get("name");
-  if (name === undefined) throw malformed("a field has no name");
-  return { name, isFile: given.has("filename") || given.has("filename*") };
-}
-
-/** The next part's headers; null after the last part. A delimiter is behind. */
-async function nextPart(body: Body, delimiter: string): Promise<{ name: string; isFile: boolean } | null> {
+/** Reads the headers of the part after a delimiter; null after the last part. A part with a file name, even an empty one, is a
+ *  file. */
+async function nextPart(body: Body, delimiter: string): Promise<{ name: string; is_file: boolean } | null> {
   const after = await body.until(LINE, END.length);
   if (after?.toString() === END) return null;
   if (after === null || after.length > 0) throw malformed("something stands beside its boundary");
-  const headers = await body.until(HEADERS_END, HEADER_BYTES);
+  const headers = await body.until(LINE + LINE, HEADER_BYTES);
   if (headers === null) throw malformed(`a field has headers of more than ${HEADER_BYTES} bytes`);
   if (headers.includes(delimiter)) throw malformed("a field has no headers");
-  return describe(headers.toString());
+  const lines = headers.toString().split(LINE);
+  const disposition = lines.find((line) => /^content-disposition:\s*form-data\s*;/i.test(line)) ?? "";
+  const given = new Map(
+    [...disposition.matchAll(PARAMETER)].map(([, name, quoted, plain]) => [name!.toLowerCase(), quoted ?? plain!]),
+  );
+  const name = given.get("name");
+  if (name === undefined) throw malformed("a field has no name");
+  return { name, is_file: given.has("filename") || given.has("filename*") };
 }
 
 async function readValue(body: Body, delimiter: string): Promise<string> {
@@ -135,63 +164,13 @@ async function readValue(body: Body, delimiter: string): Promise<string> {
   }
 }
 
-/** Up to where the file begins. */
-async function readFields(body: Body, delimiter: string): Promise<Pick<FileForm, "fields" | "file">> {
-  const fields = new Map<string, string>();
-  if ((await body.until(delimiter, 0)) === null) throw malformed("it does not begin with its boundary");
-  for (let left = MOST_FIELDS; left > 0; left--) {
-    const part = await nextPart(body, delimiter);
-    if (part === null || part.isFile) return { fields: Object.fromEntries(fields), file: part?.name ?? null };
-    fields.set(part.name, await readValue(body, delimiter));
-    if (body.taken() > FIELDS_BYTES) throw malformed(`its fields have more than ${FIELDS_BYTES} bytes`);
-  }
-  throw malformed(`it has more than ${MOST_FIELDS} fields`);
+/** Reads the file, up to the next delimiter. Only the end of the form may follow. */
+async function readLast(body: Body, delimiter: string, limit: number, tooLarge: TooLarge): Promise<Bytes> {
+  const { bytes, whole } = await body.rest(limit + delimiter.length + END.length + LINE.length);
+  const size = bytes.indexOf(delimiter);
+  if (size === -1) throw whole ? cutShort() : tooLarge(undefined);
+  const after = bytes.subarray(size + delimiter.length).toString();
+  if (!whole || (after !== END && after !== END + LINE)) throw malformed("something comes after the file");
+  if (size > limit) throw tooLarge(size);
+  return new Uint8Array(bytes.buffer.transfer(size)); // a buffer of its own, whose memory can be given back
 }
-
-/** The file has what stands before the next delimiter, and nothing but the form's end comes after that. */
-async function readLast(
-  { headers }: Request,
-  body: Body,
-  delimiter: string,
-  limit: number,
-  tooLarge: (actual: number | undefined) => Refusal,
-): Promise<Bytes> {
-  const most = limit + delimiter.length + END.length + LINE.length;
-  const announced = Number(headers.get("content-length") ?? Infinity) - body.taken();
-  const room = new Uint8Array(Math.max(0, Math.min(most, announced)));
-  const size = await body.rest(room);
-  const bytes = Buffer.from(room.buffer, 0, size ?? room.length);
-  const at = bytes.indexOf(delimiter);
-  if (at === -1) throw size === null ? tooLarge(undefined) : cutShort();
-  const after = size === null ? null : bytes.subarray(at + delimiter.length).toString();
-  if (after !== END && after !== END + LINE) throw malformed("something comes after the file");
-  if (at > limit) throw tooLarge(at);
-  return new Uint8Array(room.buffer.transfer(at));
-}
-
-async function open(request: Request): Promise<FileForm> {
-  const delimiter = delimiterOf(request);
-  if (request.body === null) throw cutShort();
-  const body = bytesOf(request.body);
-  const orLeave = async <T>(read: Promise<T>): Promise<T> => {
-    try {
-      return await read;
-    } catch (error) {
-      body.leave();
-      throw error;
-    }
-  };
-  const { fields, file } = await orLeave(readFields(body, delimiter));
-  return {
-    fields,
-    file,
-    readFile: (limit, tooLarge) => orLeave(readLast(request, body, delimiter, limit, tooLarge)),
-  };
-}
-
-/** Read once and kept: the form is asked for its CSRF token first and for its file afterwards. */
-const forms = new WeakMap<Request, Promise<FileForm>>();
-
-/** Reads a form as far as its file. */
-export const openFileForm = (request: Request): Promise<FileForm> =>
-  forms.getOrInsertComputed(request, () => open(request));

@@ -1,5 +1,5 @@
-/** The handlers behind the two zip forms at paths of their own, on the data directory of a server that runs: whoever is
- *  signed in there is signed in here. */
+/** The handlers of the two zip forms at paths of their own, on the data directory of a server that runs: a session there is a
+ *  session here. */
 import { createPool } from "../../src/deploy/pool.ts";
 import { errorJson } from "../../src/http/answers.ts";
 import { Exchange, pathOf } from "../../src/http/exchange.ts";
@@ -30,7 +30,7 @@ const ROWS: readonly Route[] = [
 
 export interface FormServer {
   port: number;
-  /** As a page of the forms' own host calls it. */
+  /** The origin of the forms' own pages. */
   origin: string;
   stop(): Promise<void>;
 }

@@ -1,5 +1,5 @@
-/** WEB 1.7 and 4.8: a zip in a form. What stands before the file is judged before the file is read; what no browser sends is
- *  refused, however it is cut, bloated or put together. */
+/** WEB 1.7 and 4.8: a zip in a form. The fields before the file are judged before the file is read. A form that no browser
+ *  sends is refused, however it is cut, bloated or put together. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { openFileForm } from "../../src/http/multipart.ts";
 import { Refusal } from "../../src/base/errors.ts";
@@ -176,8 +176,8 @@ describe("WEB 1.7: a forged form is 403 cross_origin and changes nothing", () =>
   });
 });
 
-describe("what stands before the file is judged before the file is read", () => {
-  /** The head of a request whose file never comes; the answer does all the same. */
+describe("the fields before the file are judged before the file is read", () => {
+  /** Sends a request whose file never comes, and returns the answer, which comes all the same. */
   async function unfinished(body: Bytes, announced: number, more: Record<string, string | null> = {}, path = "/form") {
     const lines = [`POST ${path} HTTP/1.1`, `Host: 127.0.0.1:${forms.port}`, `Content-Length: ${announced}`];
     for (const [name, value] of Object.entries(headersOf(more))) lines.push(`${name}: ${value}`);
@@ -232,6 +232,8 @@ describe("hostile and broken forms are refused, and nothing is stored", () => {
   const ok = () => file(zip("hostile"));
   const invalid = [400, "invalid_input"] as const;
   const forged = [403, "cross_origin"] as const;
+  const FORM_DATA = "Content-Disposition: form-data";
+  const headed = (headers: string, value = "x") => bytes(`--${BOUNDARY}\r\n${headers}\r\n\r\n${value}\r\n`);
   type Case = [string, () => Bytes | null, readonly [number, string], Record<string, string | null>?];
   const cases: Case[] = [
     ["no boundary", () => whole("x"), invalid, { "content-type": "multipart/form-data" }],
@@ -305,6 +307,27 @@ describe("hostile and broken forms are refused, and nothing is stored", () => {
     ["two files", () => bytes(csrf(), ok(), ok(), END), invalid],
     ["a field behind the file", () => bytes(csrf(), ok(), field("more", "x"), END), invalid],
     ["words behind the end", () => bytes(whole("x"), "more"), invalid],
+    ["a line's end before the first part", () => bytes("\r\n", whole("x")), invalid],
+    ["a NUL behind the token's name", () => bytes(field("csrf\0x", browser.csrf), ok(), END), forged],
+    ["a NUL behind the file's name", () => bytes(csrf(), file(zip("x"), "zip\0x"), END), invalid],
+    [
+      "a field with filename*",
+      () => bytes(csrf(), headed(`${FORM_DATA}; name="a"; filename*=UTF-8''a`), ok(), END),
+      invalid,
+    ],
+    ["an attachment", () => bytes(csrf(), headed('Content-Disposition: attachment; name="a"'), ok(), END), invalid],
+    ["a part with a type alone", () => bytes(csrf(), headed("Content-Type: text/plain"), ok(), END), invalid],
+    [
+      "the token's name in a second Content-Disposition",
+      () => bytes(headed(`${FORM_DATA}; name="a"\r\n${FORM_DATA}; name="csrf"`, browser.csrf), ok(), END),
+      forged,
+    ],
+    [
+      "a form of the same boundary in a field",
+      () =>
+        bytes(csrf(), headed(`${FORM_DATA}; name="a"`, `--${BOUNDARY}\r\nx: y\r\n\r\nv\r\n--${BOUNDARY}--`), ok(), END),
+      invalid,
+    ],
     ["a key that is too short", () => bytes(csrf(), field("key", "short"), ok(), END), invalid],
     ["a file of one byte too many", () => bytes(csrf(), file(new Uint8Array(LIMIT + 1)), END), [413, "zip_too_large"]],
     [
@@ -339,7 +362,7 @@ describe("hostile and broken forms are refused, and nothing is stored", () => {
     expect(answer).toMatchObject({ status: 415, body: { code: "unsupported_media_type" } });
   });
 
-  test("whoever leaves in mid-file makes no site and holds no place", async () => {
+  test("a client that leaves in mid-file makes no site and holds no place", async () => {
     const before = snapshot(server.data_dir);
     const head = [
       "POST /form HTTP/1.1",

@@ -1,6 +1,5 @@
-/** The API, row by row: a call's method, path, who may make it, body, answers and codes. Handlers join in src/routes,
- *  which lets in whom a row names; document.ts prints the rows as `/openapi.json`; shapes/ has the bodies, of which the CLI
- *  takes what it reads. */
+/** The contract of the API: rows with method, path, who may call, body, answers and codes. Handlers join in src/routes, which lets in whom a row names;
+ *  document.ts prints the rows as `/openapi.json`; shapes/ has the bodies, of which the CLI takes what it reads. */
 import { ACCOUNT_ROWS } from "./account.ts";
 import { COMMENT_ROWS } from "./comments.ts";
 import { ok, type ApiRows } from "./row.ts";

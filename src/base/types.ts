@@ -1,4 +1,5 @@
-/** The nouns of the service. Fields keep these names from column to JSON, so nothing is ever mapped. */
+/** The vocabulary that every folder may use: nouns, errors, ids, units, addresses; it imports no folder. This file has
+ *  the nouns. Fields keep these names from column to JSON, so nothing is ever mapped. */
 
 /** A plain `Uint8Array` is no `BodyInit`: bytes that may become a body are never shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>;

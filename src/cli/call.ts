@@ -1,5 +1,6 @@
-/** From the words on the command line to a command and what it is given; and what to type instead of a word that was meant
- *  as a command and is none (CONTRACT 8). */
+/** The command line `svc`, from the words that were typed to a command that runs. From the words on the command line to
+ *  a command and what it is given; and what to type instead of a word that was meant as a command and is none (CONTRACT
+ *  8). */
 import { existsSync, readdirSync } from "node:fs";
 import { quoted } from "../client/build-dir.ts";
 import { scanArguments, type WrittenFlag } from "../command/arguments.ts";

@@ -1,4 +1,5 @@
-/** Makes a new site of files: the library's one call to the service. */
+/** The client that library, CLI and drop zone share: files become a zip and a deploy. Makes a new site of files: the
+ *  library's one call to the service. */
 import { TooLongAnswer, readAtMost } from "./bounded-body.ts";
 import { type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
 import { localFetch } from "./loopback.ts";

@@ -1,6 +1,7 @@
-/** Codes bodies in processes of their own: as many as there are cores and one that codes ahead, each started when
- *  it is needed and gone a minute after. On the serving process's threads the runtime's codings spoil its memory
- *  (docs/decisions/service.md), and what crashes in one would take the pages with it. */
+/** Processes that code bodies for the serving process. Codes bodies in processes of their own: as many as there are
+ *  cores and one that codes ahead, each started when it is needed and gone a minute after. On the serving process's
+ *  threads the runtime's codings spoil its memory (docs/decisions/service.md), and what crashes in one would take the
+ *  pages with it. */
 import { availableParallelism } from "node:os";
 import { type JobChild, restingChildren, startJobChild } from "../run/child.ts";
 import { createGate } from "../run/gate.ts";

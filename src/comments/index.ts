@@ -1,4 +1,5 @@
-/** Comments, row by row in the order of COMMENTS 2: what is answered on a site's host, and what on the API's. */
+/** Comments, row by row in the order
+ *  of COMMENTS 2: what is answered on a site's host, and what on the API's. */
 import { SITE_HOST } from "../api/site-host.ts";
 import { matcher, type Method } from "../http/match.ts";
 import type { Ctx } from "./context.ts";

@@ -1,6 +1,7 @@
-/** The entry of src/deploy/, where routes/deploys/deploy.ts hands an upload that it has read and allowed.
- *  Runs deploys off the serving process: as many at once as there are slots, which networks take in turn, each with a
- *  deadline that covers the pipeline and ends where publishing begins. One that hangs or crashes costs itself. */
+/** Deploys in processes of their own: slots, deadlines, memory, the pipeline and the publishing. The pool
+ *  takes an upload that routes/deploys/deploy.ts has read and allowed. It runs deploys off the
+ *  serving process: as many at once as there are slots, which networks take in turn, each with a deadline that covers
+ *  the pipeline and ends where publishing begins. One that hangs or crashes costs itself. */
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };

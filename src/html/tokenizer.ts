@@ -1,6 +1,7 @@
-/** Cuts HTML into tags, texts and comments at the places at which a browser does (HTML, 13.2.5), in one pass whose time
- *  grows only with the length. It builds no tree and repairs nothing. All code that asks what a page shows, loads,
- *  sends or leaves open uses it. */
+/** HTML as text: the one tokenizer, what is read by it, where an address leads, the template of all pages. The tokenizer cuts HTML
+ *  into tags, texts and comments at the places at which a browser does (HTML, 13.2.5), in one pass whose time grows only
+ *  with the length. It builds no tree and repairs nothing. All code that asks what a page shows, loads, sends or leaves
+ *  open uses it. */
 import { asciiLower } from "./character-references.ts";
 import { isSpace, tagEnd } from "./attributes.ts";
 import { asBrowser, type Kind, type Namespaces } from "./foreign.ts";

@@ -1,5 +1,6 @@
-/** The context of a request, for any handler: who sends it, to which origin, with which query. It is made in this file
- *  alone; a page of a site that is in the cache is answered without it (server/app.ts). */
+/** HTTP without a route: context of a request, bodies, cookies, CSRF, limits, codings, conditions, answers. The context
+ *  of a request, for any handler: who sends it, to which origin, with which query. It is made in this file alone; a page
+ *  of a site that is in the cache is answered without it (server/app.ts). */
 import { isIP } from "node:net";
 import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";

@@ -1,8 +1,8 @@
-/** Makes a version of a zip, stage by stage: 1 archive: unpack the zip within its limits; 2 docs: make pages of Markdown if
- *  there is no index; 3 ensure-index: make sure that `/` resolves; 4 abuse: refuse phishing; 5 rules: check `_redirects` and
- *  `_headers`; 6 spa: decide whether it is a single-page app; 7 lint: warn of what would fail in a browser; 8 describe the
- *  files that are to be stored.
- *  The pipeline is pure: it uses no disk, no clock and no request. */
+/** Makes a version out of a zip, stage by stage. 1 archive: unpack the zip within
+ *  its limits; 2 docs: make pages of Markdown if there is no index; 3 ensure-index: make sure that `/` resolves; 4
+ *  abuse: refuse phishing; 5 rules: check `_redirects` and `_headers`; 6 spa: decide whether it is a single-page app; 7
+ *  lint: warn of what would fail in a browser; 8 describe the files that are to be stored. The pipeline is pure: it uses
+ *  no disk, no clock and no request. */
 
 import { mediaType } from "../base/media-types.ts";
 import type { BuiltVersion, Bytes, Draft, Limits, ManifestFile, Progress, SiteContext } from "../base/types.ts";

@@ -1,4 +1,5 @@
-/** Looks at versions that wait, one page after the other. Without a browser that runs, each gets an outcome that says so. */
+/** The render engine: a browser looks at versions, bounded and behind a gate of its own. Looks at versions that wait,
+ *  one page after the other. Without a browser that runs, each gets an outcome that says so. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { Refusal } from "../base/errors.ts";

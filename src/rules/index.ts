@@ -1,4 +1,5 @@
-/** The rules that a version brings in its own files. */
+/** `_redirects` and `_headers`: what a line says, and what answers a path by them. The rules that a version brings in
+ *  its own files. */
 import type { Bytes } from "../base/types.ts";
 import { createHeaderTable, type HeaderTable } from "./header-table.ts";
 import { readHeaders } from "./headers.ts";

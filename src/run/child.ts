@@ -1,6 +1,7 @@
-/** Children of the server, which run its own program, as the server sees them. Only a process can be ended for certain,
- *  whatever it does (`terminate()` stops neither a regular expression nor a native call), and only its own memory is
- *  what a fault of the runtime in it can spoil. */
+/** The parts that a process is made of: children, threads, timers, gates, the log, the figures of /metrics. This file has
+ *  the children of the server, which run its own program. Only a process can be ended for certain, whatever it
+ *  does (`terminate()` stops neither a regular expression nor a native call), and only its own memory is what a fault of
+ *  the runtime in it can spoil. */
 import { readFileSync } from "node:fs";
 import { ownProgram } from "./program.ts";
 

@@ -1,6 +1,6 @@
-/** Answers a request on a site's host in three steps: 1 finds the site and the version that the host shows (locate),
- *  2 finds the answer of the path (by-path, answer), 3 makes the response (respond). With everything in the cache it
- *  never awaits. */
+/** A response out of a stored version. Answers a request on a site's host in three steps: 1 finds the site and the
+ *  version that the host shows (locate), 2 finds the answer of the path (by-path, answer), 3 makes the response
+ *  (respond). With everything in the cache it never awaits. */
 
 import { effectiveSpa } from "../base/site-state.ts";
 import type { Site, Spa, Version } from "../base/types.ts";

@@ -1,4 +1,5 @@
-/** One request, from its Host to its answer: the host is decided before the path, and every error is caught here. */
+/** A serving process: hosts, sockets, workers, and the one place that catches errors. One request, from its Host to its
+ *  answer: the host is decided before the path, and every error is caught here. */
 import { asRefusal, Refusal, withAppeal } from "../base/errors.ts";
 import type { Config } from "../config/index.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";

@@ -1,4 +1,5 @@
-/** The store's door: for a server, whose writes go to a thread of their own, and for what may wait for its writes. */
+/** The store: all SQL and all disk, asked through operations. This is its door: for a server, whose writes go to a
+ *  thread of their own, and for programs that may wait for their writes. */
 import type { Rates } from "../base/rates.ts";
 import { threadUrl } from "../run/thread.ts";
 import { type Store, storeOn } from "./groups.ts";

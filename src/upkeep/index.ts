@@ -1,5 +1,6 @@
-/** Jobs that a server runs by the clock: a table of them (jobs.ts), and one background thread that
- *  all of them run in. Its transactions, its network and its files never wait in front of a page. */
+/** Work by the clock: a table of jobs, and the one thread that runs them. Jobs that a server runs by the clock: a table
+ *  of them (jobs.ts), and one background thread that all of them run in. Its transactions, its network and its files
+ *  never wait in front of a page. */
 import type { Config } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";
 import { createLog, type Log } from "../run/log.ts";

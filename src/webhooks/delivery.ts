@@ -1,5 +1,6 @@
-/** Delivers the outbox: to a few receivers at a time, and each site's deliveries one after the other. Receivers that do not answer
- *  have slots of their own, and hold no other up. Runs in one process alone. */
+/** Webhooks: signed, posted to checked addresses, tried again. Delivers the outbox: to a few receivers at a time, and
+ *  each site's deliveries one after the other. Receivers that do not answer have slots of their own, and hold no other
+ *  up. Runs in one process alone. */
 import type { Delivery, DeliveryContent, Outbox } from "../store/notes/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { UNIT_MS } from "../base/units.ts";

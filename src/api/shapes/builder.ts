@@ -1,5 +1,6 @@
-/** Shapes of JSON: each is printed as JSON Schema (2020-12, as OpenAPI 3.1 takes it), gives the TypeScript type of its
- *  values (`Infer<typeof SITE>`), and checks a value that came over the wire. Runs on Node too, for the CLI takes them. */
+/** Shapes of the API's bodies, of which one builder makes JSON Schema, types and checks. Shapes of JSON: each is printed
+ *  as JSON Schema (2020-12, as OpenAPI 3.1 takes it), gives the TypeScript type of its values (`Infer<typeof SITE>`),
+ *  and checks a value that came over the wire. Runs on Node too, for the CLI takes them. */
 
 export type Json = string | number | boolean | null | readonly Json[] | { readonly [member: string]: Json };
 export type Schema = { readonly [keyword: string]: Json };

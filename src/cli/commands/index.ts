@@ -1,5 +1,6 @@
-/** The commands of svc. Each is a row here and a function in a file that is loaded when the command is asked for: a start
- *  takes as long as what is loaded. The first row runs when no command is named. */
+/** The commands of svc. Each is a row here and a function in a file that
+ *  is loaded when the command is asked for: a start takes as long as what is loaded. The first row runs when no command
+ *  is named. */
 import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../command.ts";
 import { COMMENTS } from "./comments/index.ts";
 import { TARGETS, type SkillTarget } from "./skill-targets.ts";

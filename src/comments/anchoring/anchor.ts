@@ -1,5 +1,6 @@
-/** Finds a quote in a page's text (COMMENTS 3): its very words if the text around them is the same, else the passage that
- *  replaced them. A doubtful place is no answer. Runs in browsers. */
+/** A comment's passage in a page's text: found, described, compared; runs in browsers too. Finds a quote in a page's
+ *  text (COMMENTS 3): its very words if the text around them is the same, else the passage that replaced them. A
+ *  doubtful place is no answer. Runs in browsers. */
 import { type Candidate, contextOf, isWhole, occurrences, surroundings } from "./occurrences.ts";
 import { passages } from "./passages.ts";
 import type { Quote } from "./quote.ts";

@@ -1,5 +1,6 @@
-/** `POST {base_url}/sites/:id/comments/mcp`: the comments of one site for agents (COMMENTS 6). No session, no stream, no
- *  state: each request is answered by what it says and by its token. */
+/** The comments of one site for agents, by MCP (COMMENTS 6). It answers
+ *  `POST {base_url}/sites/:id/comments/mcp`. No session, no stream, no state: each request is answered by what it says and by
+ *  its token. */
 
 import packageJson from "../../../package.json";
 import { Refusal } from "../../base/errors.ts";

@@ -1,4 +1,5 @@
-/** Visitors read the threads of a page, one comment, and their own data (COMMENTS 2). */
+/** Handlers for visitors on a site's host: they read, post, change, enter and follow comments. Visitors read the threads
+ *  of a page, one comment, and their own data (COMMENTS 2). */
 import { Refusal } from "../../base/errors.ts";
 import { refusals } from "../../store/refusals.ts";
 import { feedSite, pageOf } from "../addresses.ts";

@@ -1,4 +1,5 @@
-/** The visitor behind a request on a site's host, and what they may do; checks are in the order of COMMENTS, ruling 12. */
+/** Visitors: their identity, keys, names, limits and rights. The visitor behind a request on a site's host, and what
+ *  they may do; checks are in the order of COMMENTS, ruling 12. */
 import type { SiteCallers } from "../../api/who.ts";
 import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";

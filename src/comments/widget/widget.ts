@@ -1,5 +1,6 @@
-/** The widget (COMMENTS 5), from data to drawing: the session has the threads; `Places` finds them on the page; pins, marks
- *  and the panel draw them; actions in these go back to the session. */
+/** The widget (COMMENTS 5), from data to drawing: the session has the
+ *  threads; `Places` finds them on the page; pins, marks and the panel draw them; actions in these go back to the
+ *  session. */
 import type { Thread } from "../types.ts";
 import { el } from "./dom.ts";
 import type { Handover } from "./handover.ts";

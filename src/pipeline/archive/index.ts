@@ -1,5 +1,6 @@
-/** A zip becomes files, top to bottom: 1 read the archive, 2 choose what counts, 3 unpack and hash, 4 strip a wrapping
- *  folder, 5 warn, 6 give folders their index under its usual name. Whatever is not beyond doubt refuses the deploy. */
+/** A zip becomes files, top to bottom: 1 read the archive, 2 choose what counts, 3
+ *  unpack and hash, 4 strip a wrapping folder, 5 warn, 6 give folders their index under its usual name. Whatever is not
+ *  beyond doubt refuses the deploy. */
 import { contentHash } from "../../base/version-id.ts";
 import type { Limits, Progress } from "../../base/types.ts";
 import { type Ingested, ingestedFrom, type Unpacked } from "./ingested.ts";

@@ -1,5 +1,6 @@
-/** Markdown becomes a small docs site if the upload has no index: 1 read the files, 2 plan the address of each page,
- *  3 render within a time limit, 4 put the pages into their frame. Uploaded files stay as they are, and win. */
+/** A folder of Markdown becomes a docs site. Markdown becomes a small docs site if the upload has no index: 1 read the
+ *  files, 2 plan the address of each page, 3 render within a time limit, 4 put the pages into their frame. Uploaded
+ *  files stay as they are, and win. */
 
 import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
 import { compactCss } from "../../html/compact-css.ts";

@@ -1,6 +1,7 @@
-/** The receipt's warnings (PIPELINE 4), top to bottom: 1 which pages are to be judged, 2 what they and all that they
- *  load ask for (walk), 3 what of it nothing answers (judge), 4 what files tell by themselves (content), 5 one entry for
- *  each file and target, few for each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
+/** The lint: what would fail in a browser, each with one thing to do (PIPELINE 4). The receipt's warnings (PIPELINE 4),
+ *  top to bottom: 1 which pages are to be judged, 2 what they and all that they load ask for (walk), 3 what of it
+ *  nothing answers (judge), 4 what files tell by themselves (content), 5 one entry for each file and target, few for
+ *  each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 
 import { isNeverServed } from "../../base/reserved-paths.ts";
 import type { Draft, Finding, Progress, SpaRule, Warning, WarningCode } from "../../base/types.ts";

@@ -1,4 +1,5 @@
-/** Finds what a page loads and links to, in one pass over its tags. Comments, templates and text hold no references. */
+/** References of pages, stylesheets and scripts: found, never judged. Finds what a page loads and links to, in one pass
+ *  over its tags. Comments, templates and text hold no references. */
 import { decodeEntities } from "../../html/character-references.ts";
 import { attributesOf } from "../../html/attributes.ts";
 import type { OpenTag, Page } from "../../html/page.ts";

@@ -1,4 +1,5 @@
-/** One page from its first byte to its pictures, as a visitor would see it. */
+/** One page from its first byte to its
+ *  pictures, as a visitor would see it. */
 import { type Connection, type Event, startBrowser } from "../browser.ts";
 import { openGate } from "../gate.ts";
 import { type DomSummary, kept, type RenderJob, type PageSeen } from "../job.ts";

@@ -1,5 +1,6 @@
-/** A backup and its restore. A backup copies a data directory in use: the database first, then the blobs which that copy
- *  names, the list of checksums last (RELIABILITY 2). Deploys go on meanwhile; only the sweep waits. */
+/** Backup, restore and verify of a data directory. A backup and its restore. A backup copies a data directory in use:
+ *  the database first, then the blobs which that copy names, the list of checksums last (RELIABILITY 2). Deploys go on
+ *  meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
 import { chmodSync, constants, existsSync } from "node:fs";
 import {

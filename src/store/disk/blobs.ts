@@ -1,4 +1,5 @@
-/** Blobs on local disk: `blobs/ab/<sha256>`, once for all sites. The write protocol is RELIABILITY 2, W3 to W5. */
+/** Files that survive a power cut: blobs, secrets, brands, shared pages. Blobs on local disk: `blobs/ab/<sha256>`, once
+ *  for all sites. The write protocol is RELIABILITY 2, W3 to W5. */
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, unlinkSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";

@@ -1,4 +1,5 @@
-/** Accounts: an address, a password's hash, and what ends with them. */
+/** People in the database: accounts, sessions, device logins, deploy tokens. Accounts: an address, a password's hash,
+ *  and what ends with them. */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { answering, change, type Op, read, statement, write } from "../operation.ts";

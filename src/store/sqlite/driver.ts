@@ -1,4 +1,5 @@
-/** The driver of bun:sqlite: it runs an operation's statements at once, and prepares each text at its first use. */
+/** The embedded backend: bun:sqlite, its schema, and the data directory. The driver of bun:sqlite: it runs an
+ *  operation's statements at once, and prepares each text at its first use. */
 import type { Database, Statement } from "bun:sqlite";
 import { diskRefusal, refusals } from "../refusals.ts";
 import type { Ask, Db, Op } from "../operation.ts";

@@ -1,5 +1,6 @@
-/** The drop zone (WEB 4): on `/` it makes a site, on a site's page a version of it. The script is in the head and runs
- *  before anything is shown, so that readers with script never see the form for those without. */
+/** Scripts that the pages load; the longest is the drop zone (WEB 4): on `/` it makes a site, on a site's page a version of it. The
+ *  script is in the head and runs before anything is shown, so that readers with script never see the form for those
+ *  without. */
 import { hearDrops, hearPastes, hearPickers } from "./zone/events.ts";
 import { Face } from "./zone/face.ts";
 import { Machine } from "./zone/machine.ts";

@@ -1,5 +1,5 @@
-/** The one stylesheet of the web side, in the order in which it is read: tokens, what all pages of svc share, then a file
- *  a concern. One more concern is one more line. */
+/** The stylesheet and the pictures of the web side. The one stylesheet of the web side, in the order in which it is
+ *  read: tokens, what all pages of svc share, then a file a concern. One more concern is one more line. */
 import base from "../../html/base.css" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };

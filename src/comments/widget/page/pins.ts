@@ -1,5 +1,6 @@
-/** A button next to each passage that has a thread, in the order in which the page is read. The pins are in a layer of
- *  the document's own size, so that they scroll with it and move nothing. */
+/** The widget's marks on the page: pins, highlights, selection. A button next to each passage that has a thread, in the
+ *  order in which the page is read. The pins are in a layer of the document's own size, so that they scroll with it and
+ *  move nothing. */
 import type { Thread } from "../../types.ts";
 import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";

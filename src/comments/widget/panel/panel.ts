@@ -1,4 +1,5 @@
-/** The panel in which threads are read and written: a drawer, on narrow screens a sheet. */
+/** The widget's panel: threads, forms, settings of the visitor. The panel in which threads are read and written: a
+ *  drawer, on narrow screens a sheet. */
 import type { Thread } from "../../types.ts";
 import { COMMENTS } from "../call.ts";
 import { button, el, icon, theirLanguage } from "../dom.ts";

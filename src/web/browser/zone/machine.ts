@@ -1,4 +1,5 @@
-/** The course of a drop, from its files to its receipt: idle → asking → working → done, or failed and tried again. */
+/** The drop zone, from files to a receipt. The course of a drop, from its files to its receipt: idle → asking → working
+ *  → done, or failed and tried again. */
 import { deliver, liveVersion, renewToken, withAccount } from "./deliver.ts";
 import type { Face } from "./face.ts";
 import { type Job, type Source, troubleWithFiles, zipOf } from "./job.ts";

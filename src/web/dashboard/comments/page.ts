@@ -1,4 +1,5 @@
-/** `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and who may (WEB 7). */
+/** A site's comments in the dashboard. `/dashboard/sites/<site_id>/comments`: what visitors wrote on a site's pages, and
+ *  who may (WEB 7). */
 import type { Refusal } from "../../../base/errors.ts";
 import { siteState } from "../../../base/site-state.ts";
 import type { CommentsMode, Site } from "../../../base/types.ts";

@@ -124,15 +124,6 @@ export const radios = (legend: string, choices: readonly Choice[], refusal?: Ref
     ${choices.map(radio)}
   </fieldset>`;
 
-/** The word that a deletion asks for: `Type ‹word› to confirm`. */
-export const confirmation = (word: string, refusal?: Refusal): Html =>
-  field({
-    name: "confirm",
-    label: html`Type <bdi>${word}</bdi> to confirm`,
-    refusal,
-    attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,
-  });
-
 /** The alert about the last try, which screen readers say at once; a page has one at most. */
 export const alertBox = (refusal: Refusal | undefined): Html | null =>
   refusal === undefined

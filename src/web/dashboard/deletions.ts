@@ -10,7 +10,7 @@ import { siteUrl } from "../../http/hosts.ts";
 import { forgetSession } from "../../routes/sign-in.ts";
 import { confirmPassword } from "../../routes/passwords.ts";
 import { answerPage, csrfOf } from "../frame.ts";
-import { alertBox, button, confirmation, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
+import { alertBox, button, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
 import { isolated } from "../words.ts";
@@ -192,3 +192,12 @@ function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
   if ((fields.get("confirm") ?? "").trim() === word) return;
   throw new Refusal("invalid_input", `Nothing was deleted. Type ${word} to confirm.`, { field: "confirm" });
 }
+
+/** The word that a deletion asks for: `Type ‹word› to confirm`. */
+const confirmation = (word: string, refusal?: Refusal): Html =>
+  field({
+    name: "confirm",
+    label: html`Type <bdi>${word}</bdi> to confirm`,
+    refusal,
+    attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,
+  });

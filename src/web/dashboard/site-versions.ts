@@ -12,9 +12,6 @@ import { ago, titled } from "../words.ts";
 import { hrefOf, pageField, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 
-/** The number of versions on a page. */
-export const VERSIONS_SHOWN = 20;
-
 type ListedVersion = Version & { live: boolean };
 
 /** The address at which a version is seen as it is, live or not. */

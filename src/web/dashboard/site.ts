@@ -1,12 +1,23 @@
 /** `/dashboard/sites/<site_id>`: a site, its live version's receipt, its versions and settings (WEB 6). */
 import type { Refusal } from "../../base/errors.ts";
 import { siteState } from "../../base/site-state.ts";
-import type { Site } from "../../base/types.ts";
+import type { Site, Version } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { ListedPreview } from "../../store/previews.ts";
 import { answerPage, csrfOf } from "../frame.ts";
-import { alertBox, badge, button, csrfField, linkButton, visuallyHidden } from "../parts.ts";
+import {
+  alertBox,
+  badge,
+  button,
+  csrfField,
+  linkButton,
+  visuallyHidden,
+  copyButton,
+  siteLink,
+  field,
+  radios,
+} from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { ago, onDay, titled } from "../words.ts";
@@ -14,8 +25,8 @@ import { zone, zoneHead } from "../zone.ts";
 import { commentsCard } from "./comments/comment.ts";
 import { nameOf, ownSite, pageOf, pathOfSite } from "./pages.ts";
 import { seenSection } from "./seen.ts";
-import { deleteSection, heldNotice, settingsSection, siteHead } from "./site-sections.ts";
-import { VERSIONS_SHOWN, versionsSection } from "./site-versions.ts";
+import { heldNotice, STATE_BADGES } from "./state-badges.ts";
+import { versionsSection } from "./site-versions.ts";
 
 /** A form of the page that was refused. */
 interface Refused {
@@ -26,6 +37,10 @@ interface Refused {
   deploy?: boolean;
 }
 
+/** The number of versions on a page. */
+const VERSIONS_SHOWN = 20;
+
+/** The values of `?done=` after a deploy. */
 const DEPLOYED = new Set(["deployed", "unchanged"]);
 
 /** The receipt of the live version's deploy. `done` is the result of the deploy that led here. */
@@ -87,6 +102,26 @@ export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Pr
 
 /** `GET /dashboard/sites/:id?page=&done=`. */
 export const showSite = accountPage(async (ctx) => sitePage(ctx, await ownSite(ctx)));
+
+/** The name, the address, the state. */
+function siteHead({ parts }: SignedIn, site: Site): Html {
+  const [now, url] = [parts.now(), siteUrl(parts.config, site.slug)];
+  const state = siteState(site, now);
+  // A disabled site shows its pages to no visitor, so its button is not the main one.
+  const kind = state === "disabled" ? "plain" : "primary";
+  return html`<div class="pagehead">
+    <div>
+      <h1 dir="auto">${nameOf(site)}</h1>
+      <p class="facts">
+        ${siteLink(url, url, html`id="url"`)} ${STATE_BADGES[state]}
+        <span>Yours since ${onDay(site.created_at, now)}. It does not expire.</span>
+      </p>
+    </div>
+    <p class="actions">
+      ${copyButton("Copy link", "url")} ${linkButton(url, "Open site", { kind, attributes: html`rel="noopener"` })}
+    </p>
+  </div>`;
+}
 
 /** The region "New version" of a site's page: the drop zone, for this site. */
 const newVersionSection = (ctx: SignedIn, { site_id, live_version_id }: Site, refusal?: Refusal): Html =>
@@ -163,3 +198,53 @@ async function previewsSection(ctx: SignedIn, shown: PreviewList): Promise<Html 
     </form>
   </section>`;
 }
+
+const SPA_VALUES = ["auto", "off", "on"] as const;
+
+const spaValue = ({ spa_override }: Site): string => SPA_VALUES[spa_override === null ? 0 : spa_override + 1]!;
+
+interface Settings {
+  site: Site;
+  live: Version;
+  csrf: string;
+  refusal: Refusal | undefined;
+  /** The values of the form that was refused. */
+  sent: URLSearchParams | undefined;
+}
+
+/** The form of the label and of the single-page app. */
+function settingsSection(ctx: Settings): Html {
+  const { site, live, csrf, refusal, sent } = ctx;
+  const spa = sent?.get("spa") ?? spaValue(site);
+  const choices = [
+    ["auto", `Decide by the files (now ${live.spa_enabled === 1 ? "on" : "off"})`],
+    ["on", "Always"],
+    ["off", "Never"],
+  ] as const;
+  return html`<section class="card" aria-labelledby="settings">
+    <h2 id="settings">Settings</h2>
+    <form class="fields" method="post" action="${pathOfSite(site.site_id)}/settings">
+      ${csrfField(csrf)}
+      ${field({
+        name: "label",
+        label: "Label",
+        value: sent?.get("label") ?? site.label ?? "",
+        refusal,
+        attributes: html`placeholder="${site.slug}" dir="auto" autocomplete="off"`,
+      })}
+      ${radios(
+        "Single-page app",
+        choices.map(([value, label]) => ({ name: "spa", value, label, checked: value === spa })),
+        refusal,
+      )}
+      ${button("Save settings", { wide: true })}
+    </form>
+  </section>`;
+}
+
+const deleteSection = ({ site_id }: Site): Html =>
+  html`<section class="card" aria-labelledby="delete">
+    <h2 id="delete">Delete</h2>
+    <p class="small dim">All versions and comments go, and nobody gets this address again.</p>
+    ${linkButton(`${pathOfSite(site_id)}/delete`, "Delete this site", { kind: "danger", small: true })}
+  </section>`;

@@ -28,8 +28,3 @@ export function highlight(name: Name, ranges: readonly AbstractRange[]): void {
   if (ranges.length === 0) registry()?.delete(name);
   else registry()?.set(name, new Highlight(...ranges));
 }
-
-export const isAt = (range: Range, x: number, y: number): boolean =>
-  [...range.getClientRects()].some(
-    ({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom,
-  );

@@ -1,6 +1,6 @@
 /** Drawings on the page itself: the colours of passages, and the answer to a click or a pointer on them. */
 import type { Pinned } from "./pins.ts";
-import { highlight, isAt } from "./highlights.ts";
+import { highlight } from "./highlights.ts";
 
 const USED = "a, button, input, textarea, select, summary, label, [role=button], [contenteditable]";
 
@@ -64,3 +64,8 @@ export class Marks {
 }
 
 const lengthOf = ({ place }: Pinned): number => place.range.toString().length;
+
+const isAt = (range: Range, x: number, y: number): boolean =>
+  [...range.getClientRects()].some(
+    ({ left, right, top, bottom }) => x >= left && x <= right && y >= top && y <= bottom,
+  );

@@ -3,7 +3,7 @@
 import type { Quote } from "../../anchoring/quote.ts";
 import { documentText } from "../page-text.ts";
 import { pathTo, rangeOf } from "./parts.ts";
-import type { Selected } from "./selected.ts";
+import type { Selected } from "./selecting.ts";
 
 const CONTEXT = 64;
 /** Code points. */

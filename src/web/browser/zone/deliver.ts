@@ -1,9 +1,10 @@
-/** From a zip to the server's answer: with the proofs that it asks for, and what can be mended unseen mended unseen. */
+/** The way of a zip to the server's answer, with the proofs that the server asks for. Trouble that the page can end by itself
+ *  is never shown. */
 import type { Challenge } from "../../../client/challenge.ts";
 import type { LocalSite } from "./local-sites.ts";
-import { type Answer, MOST_REMEDIES, type Remedy, remedyOf, SIGNED_OUT } from "./refusals.ts";
-import { freshToken, type Setup } from "./setup.ts";
-import { proved } from "./worker-calls.ts";
+import { type Answer, type Remedy, remedyOf, SIGNED_OUT } from "./refusals.ts";
+import type { Setup } from "./setup.ts";
+import { proved, Unreachable } from "./worker-calls.ts";
 
 /** The target of a deploy: a site of the account, one of this browser, or a new one. */
 export type Target = { kind: "new" } | { kind: "owned"; site_id: string } | { kind: "local"; site: LocalSite };
@@ -83,6 +84,9 @@ async function attempt(delivery: Delivery, setup: Setup, proving: boolean): Prom
   return send(delivery, setup, await proved(setup.worker, asked.body as unknown as Challenge, delivery.signal));
 }
 
+/** The number of times that each remedy is tried for one press of a button. */
+const MOST_REMEDIES: Readonly<Record<Remedy, number>> = { proof: 3, token: 1, wait: 3 };
+
 /** Delivers the zip and returns the answer that counts; null if none came. */
 export async function deliver(delivery: Delivery, setup: Setup): Promise<Answer | null> {
   const left: Record<Remedy, number> = { ...MOST_REMEDIES };
@@ -108,6 +112,16 @@ async function waitFor({ retry_after }: Answer, { signal, cancellable }: Deliver
 export async function renewToken(setup: Setup, signal: AbortSignal): Promise<boolean> {
   setup.csrf = await freshToken(signal);
   return setup.csrf !== null;
+}
+
+/** The token that this page would have now; null if the session has ended. Throws `Unreachable` if the server does not
+ *  say. */
+async function freshToken(signal: AbortSignal): Promise<string | null> {
+  const { pathname } = location;
+  const response = await fetch(pathname, { headers: { accept: "text/html" }, signal });
+  if (response.status >= 500) throw new Unreachable();
+  const page = new DOMParser().parseFromString(await response.text(), "text/html");
+  return page.querySelector<HTMLElement>("[data-zone]")?.dataset["csrf"] || null;
 }
 
 /** The version that a site of this browser serves now. With it a deploy of the same files is distinguished from a new

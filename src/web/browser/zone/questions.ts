@@ -3,7 +3,7 @@ import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
 import { count } from "../wording.ts";
-import { size, sizeAndLimit } from "./words.ts";
+import { size } from "./words.ts";
 
 /** From the page, never from the script. */
 export interface UploadLimits {
@@ -75,3 +75,7 @@ export function zipTooLarge(bytes: number, { max_zip_bytes }: UploadLimits, file
 /** "Publish everything" names what it would send. */
 export const everything = (files: readonly Found[]): string =>
   `${count(files.length, "file")}, ${size(bytesOf(files))}`;
+
+/** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
+const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
+  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];

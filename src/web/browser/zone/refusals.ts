@@ -26,8 +26,6 @@ export interface Answer {
 
 /** The steps that the page takes by itself before it shows an alert. */
 export type Remedy = "proof" | "token" | "wait";
-/** How often each may be tried for one press of a button. */
-export const MOST_REMEDIES: Readonly<Record<Remedy, number>> = { proof: 3, token: 1, wait: 3 };
 
 export function remedyOf(answer: Answer | null): Remedy | null {
   if (answer === null) return null;

@@ -1,6 +1,5 @@
 /** The values that the page gives the script: limits, addresses and proofs come from the server with each page. */
 import type { UploadLimits } from "./questions.ts";
-import { Unreachable } from "./worker-calls.ts";
 
 export interface Setup extends UploadLimits {
   /** Address of the worker. */
@@ -26,14 +25,4 @@ export function setupOf(zone: HTMLElement): Setup {
     site_id: site || null,
     live_version_id: live || null,
   };
-}
-
-/** The token of this page as it would be now: null where the session has ended. Throws `Unreachable` where the server
- *  does not say. */
-export async function freshToken(signal: AbortSignal): Promise<string | null> {
-  const { pathname } = location;
-  const response = await fetch(pathname, { headers: { accept: "text/html" }, signal });
-  if (response.status >= 500) throw new Unreachable();
-  const page = new DOMParser().parseFromString(await response.text(), "text/html");
-  return page.querySelector<HTMLElement>("[data-zone]")?.dataset["csrf"] || null;
 }

@@ -5,10 +5,6 @@ import { count } from "../wording.ts";
 /** A size as the command line prints it. */
 export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));
 
-/** A size and the limit that it passed. Where both would be written alike, both are written in bytes. */
-export const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
-  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
-
 /** `5 December`, with the year if it is another one, and with the time of the day if that is less than a day ahead. */
 export function day(epoch_ms: number, now: number): string {
   const year = new Date(epoch_ms).getFullYear() === new Date(now).getFullYear() ? {} : ({ year: "numeric" } as const);

@@ -23,7 +23,7 @@ import {
 import { accountPage, type SignedIn } from "../../who.ts";
 import { isolated } from "../../words.ts";
 import { nameOf, ownSite, pathOfSite } from "../pages.ts";
-import { heldNotice } from "../site-sections.ts";
+import { heldNotice } from "../state-badges.ts";
 import { commentBox, type Decision, reportsOf } from "./comment.ts";
 import {
   commentsPath,

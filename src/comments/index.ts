@@ -22,7 +22,7 @@ export { decideAsOwner, removeAsOwner } from "./moderate.ts";
 
 type CommentRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 
-/** Below `/_svc/comments/`: all rows of a site's own host but reports of sites and the feeds beside pages. */
+/** Below `/_svc/comments/`: all rows of a site's own host, except reports of sites and the feeds of pages. */
 type BelowComments = Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | `GET /${string}comments.json`>;
 type WhoOf<Name extends BelowComments> = (typeof SITE_HOST)[Name]["who"];
 

@@ -23,7 +23,7 @@ function declared(bytes: Uint8Array): TextDecoder {
 export const decodeScript = (bytes: Uint8Array): string =>
   new TextDecoder(byteOrderMark(bytes) ?? "utf-8").decode(bytes);
 
-/** An HTML file as text: byte order mark, then UTF-8 where the bytes are that, then its own meta, then Windows-1252. */
+/** An HTML file as text: byte order mark, then UTF-8 if the bytes are valid, then its own meta, then Windows-1252. */
 export function decodeHtml(bytes: Uint8Array): string {
   const marked = byteOrderMark(bytes);
   if (marked) return new TextDecoder(marked).decode(bytes);

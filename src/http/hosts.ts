@@ -58,7 +58,7 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
   const defaultPort = base.protocol === "https:" ? "443" : "80";
   const basePort = base.port || defaultPort;
   const apiNames = new Set(base.hostname === "localhost" ? ["localhost", "127.0.0.1", "[::1]"] : [base.hostname]);
-  // Only where the API's own name is one that a site could have does the port tell the two apart.
+  // The port is needed only if a site could have the API's own name.
   const portDecides = base.hostname.endsWith(suffix) && basePort !== (sitesPort ?? defaultPort);
 
   function parse(host: string): HostMeaning {

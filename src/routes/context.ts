@@ -14,7 +14,7 @@ import type { Admitted, Caller } from "./caller.ts";
 
 /** How a request on a site's host is answered, and why (BEYOND 5). */
 export interface Explained {
-  /** Null while the site's state lets the host show none. */
+  /** Null while the site's state hides every version. */
   version_id: string | null;
   status: number;
   by: string;

@@ -152,7 +152,7 @@ export async function showDevice(ctx: Ctx) {
   return login ? askToDecide(ctx, caller, login) : notWaiting(ctx);
 }
 
-/** Throws where the password of the account is not the one that was typed. */
+/** Throws if the typed password is not that of the account. */
 async function confirmAgain(ctx: Ctx, caller: SignedInCaller, password: string | undefined): Promise<void> {
   if (!password) throw new Refusal("invalid_input", "Give your password to approve.", { field: "password" });
   await confirmPassword(ctx, caller, { field: "password", password });

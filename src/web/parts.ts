@@ -47,7 +47,7 @@ interface Field {
   hint?: string | Html;
   /** If it names this field, the field is marked and the alert describes it. */
   refusal?: Refusal;
-  /** Whether it is, where the refusal does not say. */
+  /** Whether the field is wrong, if the refusal does not say. */
   wrong?: boolean;
   /** `required maxlength="80" autocomplete="off"`. */
   attributes?: Html;

@@ -10,7 +10,7 @@ import { readUpload } from "./request.ts";
 
 const invalid = (field: string, sentence: string): Refusal => new Refusal("invalid_input", sentence, { field });
 
-/** Null if none is asked for. */
+/** The preview's name in the query; null if there is none. */
 function nameFor(slug: string, query: URLSearchParams): string | null {
   const name = query.get("name");
   if (name === null || fitsPreview(name, slug)) return name;

@@ -166,7 +166,7 @@ function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
  *  lines for each pin takes seconds. */
 const NEARBY = 2000;
 
-/** The place so far before a passage's beginning, or behind it; null where the block ends first. */
+/** The place that is so far before a passage's beginning, or behind it; null if the block ends first. */
 function farFrom(block: Element, passage: Range, step: "previousNode" | "nextNode"): [node: Text, at: number] | null {
   const { startContainer, startOffset } = passage;
   const from = startContainer instanceof Text ? startContainer : elementOf(passage)!;

@@ -45,7 +45,7 @@ function alertOf(box: Form["box"]) {
   };
 }
 
-/** A draft's box grows with it where the browser cannot do so by itself. */
+/** Lets a box grow with its text, in browsers that cannot do so by themselves. */
 function grow(box: Form["box"]): void {
   if (CSS.supports("field-sizing", "content") || box instanceof HTMLInputElement) return;
   box.style.height = "auto";

@@ -108,7 +108,7 @@ async function waitFor({ retry_after }: Answer, { signal, cancellable }: Deliver
   await pause((retry_after ?? 1) * 1000, signal);
 }
 
-/** False where the session has ended. */
+/** Takes a new token from the page; false if the session has ended. */
 export async function renewToken(setup: Setup, signal: AbortSignal): Promise<boolean> {
   setup.csrf = await freshToken(signal);
   return setup.csrf !== null;

@@ -30,7 +30,7 @@ const OFFERS: Readonly<Record<Offer, string>> = {
 const signIn = (): HTMLElement =>
   el("a", { class: "button", href: "/signin", target: "_blank", rel: "noopener" }, OFFERS.sign_in);
 
-/** Disabled for a while, where the server said for how long. */
+/** Disabled for a while, if the server said for how long. */
 function holdBack(pressed: HTMLButtonElement, wait_s: number): void {
   pressed.disabled = true;
   setTimeout(() => (pressed.disabled = false), wait_s * 1000);

@@ -8,7 +8,7 @@ export interface Setup extends UploadLimits {
   csrf: string | null;
   /** Whether a deploy without an account wants a proof of work. */
   challenge: boolean;
-  /** The site that gets a version here; null where a new site is made. */
+  /** The site that gets a version here; null for a new site. */
   site_id: string | null;
   live_version_id: string | null;
 }

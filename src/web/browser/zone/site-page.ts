@@ -29,7 +29,7 @@ function told(): LeftOutNote | null {
   }
 }
 
-/** "Share" in the receipt that the server wrote: seen where the system has a way to share. */
+/** "Share" in the receipt that the server wrote: shown if the system has a way to share. */
 export function shareHere(): void {
   for (const pressed of document.querySelectorAll<HTMLButtonElement>("button[data-share]")) {
     const url = document.querySelector<HTMLAnchorElement>(`#${pressed.dataset["share"]}`)?.href;

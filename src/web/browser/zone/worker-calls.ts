@@ -1,4 +1,4 @@
-/** Two long tasks for a worker, so that the page's own thread stays free for its reader. */
+/** Asks a worker for two long tasks, so that the page's own thread stays free for its reader. */
 import type { Challenge } from "../../../client/challenge.ts";
 import { type Found, unreadable } from "./collect.ts";
 

@@ -1,4 +1,4 @@
-/** Which threads or comments of a site are looked at: the lists there are, where a list goes on, and the links to them. */
+/** The lists of threads and comments of a site, the places at which a list goes on, and the links to both. */
 import { cursorOf, numberIn } from "../../../comments/visitor/keys.ts";
 import { html, type Html } from "../../../html/template.ts";
 import type { NoteCounts } from "../../../store/notes.ts";

@@ -32,7 +32,7 @@ export function whereLine(ctx: SignedIn, site: Site, { id, page, version_id, car
   </p>`;
 }
 
-/** Nothing where the whole page is meant. */
+/** The passage; nothing for a thread about the whole page. */
 export const passage = ({ quote }: Pick<StoredThread, "quote">): Html | false =>
   quote !== null && html`<blockquote class="passage" dir="auto">${quote.exact}</blockquote>`;
 

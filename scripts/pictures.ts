@@ -1,7 +1,7 @@
 /** `bun scripts/pictures.ts`: draws src/web/pictures in Chromium: the icons of home screens and tabs, and the picture that
  *  a link to the service is shown with. Run it when the mark or the tokens change, and commit what it drew. */
 import { join } from "node:path";
-import { MARK_FILE } from "../src/web/parts.ts";
+import { MARK_FILE } from "../src/web/mark.ts";
 import { STYLE } from "../src/web/style/index.ts";
 import { openBrowser } from "../test/browser/chromium.ts";
 import { main, ROOT, say } from "./run.ts";

@@ -1,8 +1,4 @@
-/** HTML with every value escaped, and the frame around what the service writes on sites' hosts. */
-import base from "./base.css" with { type: "text" };
-import { compactCss } from "./compact-css.ts";
-import ground from "./ground.css" with { type: "text" };
-import tokens from "./tokens.css" with { type: "text" };
+/** HTML with every value escaped, for the server and for the scripts of its pages: no `Bun`, no stylesheet. */
 
 class Html {
   constructor(readonly text: string) {}
@@ -12,12 +8,23 @@ class Html {
 }
 export type { Html };
 
+const MARKUP = /[&<>"']/;
+const ESCAPES: Readonly<Record<string, string>> = {
+  "&": "&amp;",
+  "<": "&lt;",
+  ">": "&gt;",
+  '"': "&quot;",
+  "'": "&#x27;",
+};
+const escaped = (text: string): string =>
+  MARKUP.test(text) ? text.replace(/[&<>"']/g, (mark) => ESCAPES[mark]!) : text;
+
 type Value = Html | string | number | null | undefined | false | readonly Value[];
 
 function render(value: Value): string {
   if (value instanceof Html) return value.text;
   if (Array.isArray(value)) return value.map(render).join("");
-  return value === null || value === undefined || value === false ? "" : Bun.escapeHTML(String(value));
+  return value === null || value === undefined || value === false ? "" : escaped(String(value));
 }
 
 /** Values are escaped unless they are Html themselves; lists are joined; null, undefined and false vanish. */
@@ -29,23 +36,3 @@ export const trusted = (text: string): Html => new Html(text);
 
 /** JSON inside a script element: `</script>` and `<!--` must not end it. */
 export const scriptJson = (value: unknown): Html => new Html(JSON.stringify(value).replaceAll("<", "\\u003c"));
-
-const STYLE = compactCss(tokens + ground + base);
-
-/** A whole document on a site's host: readable on a phone, in the dark, with a keyboard; no request of its own. */
-export const document = (page: { title: string; style?: string; head?: Html; body: Html }): string =>
-  html`<!doctype html>
-    <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <title>${page.title}</title>
-        <style>
-          ${trusted(STYLE + (page.style ?? ""))}
-        </style>
-        ${page.head}
-      </head>
-      <body>
-        <main>${page.body}</main>
-      </body>
-    </html> `.text;

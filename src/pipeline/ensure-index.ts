@@ -4,7 +4,8 @@
 import { encodePath } from "../base/percent.ts";
 import type { Bytes, Draft, Files, Healed, Progress, Warning } from "../base/types.ts";
 import { humanSize } from "../base/units.ts";
-import { document, html, type Html } from "../html/template.ts";
+import { document } from "../html/document.ts";
+import { html, type Html } from "../html/template.ts";
 
 const INDEX = "index.html";
 

@@ -4,7 +4,7 @@ import { type AnswerOwnFile, contentHash, ownFile } from "../http/own-file.ts";
 import type { Route } from "../routes/context.ts";
 import type { ScriptName } from "./built.ts";
 import { picture, scripts } from "./built.ts" with { type: "macro" };
-import { MARK_FILE } from "./parts.ts";
+import { MARK_FILE } from "./mark.ts";
 import { STYLE } from "./style/index.ts";
 
 const SCRIPTS: Record<ScriptName, string> = scripts();

@@ -9,7 +9,8 @@ import { isTrustworthy } from "../http/hosts.ts";
 import type { Ctx } from "../routes/context.ts";
 import { ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
 import type { ScriptName } from "./built.ts";
-import { csrfField, hiddenField, MARK, statusBox } from "./parts.ts";
+import { MARK } from "./mark.ts";
+import { csrfField, hiddenField, statusBox } from "./parts.ts";
 
 /** The request that a page answers, also one that failed before a handler had it. */
 export type PageRequest = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;

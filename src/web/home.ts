@@ -10,9 +10,10 @@ import { isSessionEnded } from "../store/refusals.ts";
 import { PREVIEW_PATH } from "./assets.ts";
 import { answerPage } from "./frame.ts";
 import { command, linkButton } from "./parts.ts";
-import { addressBox, forPrograms, receiptRegion, until } from "./receipt.ts";
+import { aboutSite, forPrograms, receiptRegion } from "./receipt.ts";
 import { isShownAgain } from "./who.ts";
 import { ahead } from "./browser/wording.ts";
+import { onDay } from "./words.ts";
 import { publishRegion, zoneHead } from "./zone.ts";
 
 const TITLE = "Drop a folder, get a live URL";
@@ -80,20 +81,12 @@ type SiteByForm = Awaited<ReturnType<typeof createSiteByForm>>;
 
 const LIVE_TITLE = "Your site is live";
 
-function about({ url, expires_at, claim_url }: SiteByForm, now: number): Html {
-  return html`${addressBox(url)}
-    <div class="keep">
-      <p>${until(expires_at, now)}</p>
-      ${claim_url && linkButton(claim_url, "Keep this site", { kind: "primary" })}
-    </div>`;
-}
-
 function receiptPage(ctx: Ctx, deployed: SiteByForm): Response {
   const { healed, warnings, manage_token, site_id, version_id } = deployed;
   const body = html`<h1 class="hidden">Publish</h1>
     ${receiptRegion({
       heading: LIVE_TITLE,
-      about: about(deployed, ctx.parts.now()),
+      about: aboutSite(deployed, { now: ctx.parts.now(), onDay }),
       live: true,
       notes: { healed, warnings },
       more: html`${forPrograms({ site_id, version_id, ...(manage_token && { manage_token }) })}

@@ -1,5 +1,6 @@
-/** The parts that pages are made of (WEB 9): each a function from words to HTML. */
-import { Refusal } from "../base/errors.ts";
+/** The parts that pages are made of (WEB 9): each a function from words to HTML. Scripts of pages bundle some of them,
+ *  so nothing here has an effect when it is loaded: a bundle would carry all of it. */
+import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 
 type ButtonKind = "primary" | "plain" | "danger" | "quiet";
@@ -111,8 +112,8 @@ const choice =
       </label>
       ${hint && html`<p class="hint under" id="${id}-hint">${hint}</p>`}`;
   };
-export const checkbox = choice("checkbox");
-const radio = choice("radio");
+export const checkbox = /* @__PURE__ */ choice("checkbox");
+const radio = /* @__PURE__ */ choice("radio");
 
 /** One of several, under a question. Where `refusal` is about it, the question is marked. */
 export const radios = (legend: string, choices: readonly Choice[], refusal?: Refusal): Html =>
@@ -177,25 +178,6 @@ export const command = (id: string, text: string, label = text): Html =>
     <pre tabindex="0" role="group" aria-label="${label}"><code id="${id}">${text}</code></pre>
     ${copyButton(`Copy ${label}`, id, { small: true, shown: "Copy" })}
   </div>`;
-
-/** The mark, an opened box that something rises out of. It is the tab's icon, too, as a file of its own. */
-const MARK_SHAPES = html`<rect width="26" height="26" rx="6" fill="#176b5b" />
-  <path
-    fill="#fff"
-    d="M6.5 11h3.2v2h6.6v-2h3.2a1 1 0 0 1 1 1v6.5a1.5 1.5 0 0 1-1.5 1.5H7a1.5 1.5 0 0 1-1.5-1.5V12a1 1 0 0 1 1-1z"
-  />
-  <path
-    fill="none"
-    stroke="#fff"
-    stroke-width="1.8"
-    stroke-linecap="round"
-    stroke-linejoin="round"
-    d="M13 12V5.5m-2.6 2.6L13 5.5l2.6 2.6"
-  />`;
-export const MARK = html`<svg viewBox="0 0 26 26" width="26" height="26" aria-hidden="true" focusable="false">
-  ${MARK_SHAPES}
-</svg>`;
-export const MARK_FILE = html`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 26 26">${MARK_SHAPES}</svg>`.text;
 
 /** Paths on a square of 20, a stroke wide. */
 const ICONS = {

@@ -1,46 +1,45 @@
-/** The receipt (WEB 4.6): what a person is told after a deploy, and whenever they look at what is live: that it is, for
- *  how long, what is still wrong with what to do, and what was fixed. The drop zone's script builds the same markup from
- *  the API's JSON. */
+/** The receipt (WEB 4.6): what a person reads after a deploy, and with the live version later: that it is live, for how long,
+ *  what is still wrong and what to do about it, and what was fixed. The server's pages call it, and the drop zone's script
+ *  with the API's JSON: no `Bun`, and nothing that runs at load. */
 import { html, type Html } from "../html/template.ts";
 import type { Healed, Warning } from "../base/types.ts";
-import { copyButton, icon, siteLink } from "./parts.ts";
+import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
 import { ahead, count, figure, mentions } from "./browser/wording.ts";
-import { onDay } from "./words.ts";
 
-/** Groups of warnings that stand open; the rest are folded. */
+/** The number of groups of warnings that are shown; the rest are folded. */
 const MOST_OPEN = 6;
 
 const marked = (text: string, path: string): Html[] =>
   mentions(text, path).map((piece, i) => (i % 2 === 1 ? html`<code dir="auto">${piece}</code>` : html`${piece}`));
 
-type Told = Pick<Warning, "message" | "path" | "fix_recipe">;
+type Advice = Pick<Warning, "message" | "path" | "fix_recipe">;
 
 /** A message with its file. */
-function told({ message, path }: Pick<Told, "message" | "path">): Html {
+function sentence({ message, path }: Pick<Advice, "message" | "path">): Html {
   if (path === undefined) return html`${message}`;
   const pieces = marked(message, path);
   return pieces.length > 1 ? html`${pieces}` : html`<code dir="auto">${path}</code>: ${message}`;
 }
 
-const recipe = ({ fix_recipe, path }: Told): Html =>
+const recipe = ({ fix_recipe, path }: Advice): Html =>
   html`To do: ${path === undefined ? fix_recipe : marked(fix_recipe, path)}`;
 
-const group = (warnings: readonly Told[]): Html =>
+const group = (warnings: readonly Advice[]): Html =>
   html`<li class="item">
     ${icon("warning")}
     <div>
-      ${warnings.map((warning) => html`<p>${told(warning)}</p>`)}
+      ${warnings.map((warning) => html`<p>${sentence(warning)}</p>`)}
       <p class="do">${recipe(warnings[0]!)}</p>
     </div>
   </li>`;
 
 type Notes = NonNullable<Receipt["notes"]>;
 
-/** Grouped by what is to be done. */
-export const warningGroups = (warnings: readonly Told[]): Html[] =>
+/** Warnings as items of a list: those that one change would mend are one item. */
+export const warningGroups = (warnings: readonly Advice[]): Html[] =>
   [...Map.groupBy(warnings, ({ fix_recipe }) => fix_recipe).values()].map(group);
 
-/** `live`: false where nobody sees the site for now. */
+/** The part of the warnings. `live`: visitors can see the site now. */
 function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false {
   if (warnings.length === 0) return false;
   const groups = warningGroups(warnings);
@@ -75,7 +74,7 @@ const fixed = (healed: readonly Healed[]): Html | false =>
         (entry) =>
           html`<li class="item fixed">
             ${icon("check")}
-            <p>${told(entry)}</p>
+            <p>${sentence(entry)}</p>
           </li>`,
       )}
     </ul>
@@ -83,11 +82,46 @@ const fixed = (healed: readonly Healed[]): Html | false =>
 
 export const YOURS = "It is yours and does not expire.";
 
-/** How long it stays. */
-export const until = (expires_at: number | null, now: number): Html =>
+/** The address large, with what copies it. */
+export const addressBox = (url: string): Html =>
+  html`<p class="url">
+    ${siteLink(url, url, html`id="receipt-url"`)} ${copyButton("Copy link", "receipt-url", { small: true })}
+    <button type="button" class="button small share" data-share="receipt-url">${icon("share", 16)} Share</button>
+  </p>`;
+
+interface MadeSite {
+  url: string;
+  site_id: string;
+  /** Epoch milliseconds; null when owned. */
+  expires_at: number | null;
+  claim_url?: string;
+}
+
+interface StayWords {
+  now: number;
+  /** A day in words: the server writes it in UTC, a script in the reader's time zone. */
+  onDay(iso: string, now: number): Html;
+  /** The names of files that were not sent. */
+  left_out?: Html | false;
+}
+
+/** How long the site stays. */
+const until = (expires_at: number | null, { now, onDay }: StayWords): Html =>
   expires_at === null
     ? html`${YOURS}`
     : html`Here until ${onDay(new Date(expires_at).toISOString(), now)}, ${ahead(expires_at - now)} from now.`;
+
+/** The address of a site that was just made, how long it stays, and what to do next. */
+export function aboutSite({ url, site_id, expires_at, claim_url }: MadeSite, words: StayWords): Html {
+  const stays = html`<p>${until(expires_at, words)}</p>`;
+  const manage =
+    expires_at === null && linkButton(`/dashboard/sites/${site_id}`, "Manage this site", { kind: "primary" });
+  return html`${addressBox(url)}
+    <div class="keep">
+      ${words.left_out ? html`<div>${stays} ${words.left_out}</div>` : stays}
+      ${manage || (claim_url && linkButton(claim_url, "Keep this site", { kind: "primary" }))}
+    </div>`;
+}
 
 interface Receipt {
   /** "Your site is live", "Version ‹id› is live". */
@@ -99,16 +133,9 @@ interface Receipt {
   notes: { healed: readonly Healed[]; warnings: readonly Warning[]; left_out?: number } | null;
   /** What is folded away, and what else one can do. */
   more?: Html;
-  /** A deploy has just ended: whoever sees nothing hears of it. */
+  /** A deploy has just ended: the heading takes the focus, and screen readers read it out. */
   focus: boolean;
 }
-
-/** The address large, with what copies it. */
-export const addressBox = (url: string): Html =>
-  html`<p class="url">
-    ${siteLink(url, url, html`id="receipt-url"`)} ${copyButton("Copy link", "receipt-url", { small: true })}
-    <button type="button" class="button small share" data-share="receipt-url">${icon("share", 16)} Share</button>
-  </p>`;
 
 export const receiptRegion = ({ heading, about, live, notes, more, focus }: Receipt): Html =>
   html`<section class="receipt card" aria-label="Receipt">
@@ -123,15 +150,15 @@ export const receiptRegion = ({ heading, about, live, notes, more, focus }: Rece
     ${notes && warned(notes, live)} ${notes && fixed(notes.healed)} ${more && html`<div class="part">${more}</div>`}
   </section>`;
 
-interface Programs {
+interface Deploy {
   site_id: string;
   version_id: string;
   /** Shown this once; a session needs none. */
   manage_token?: string;
 }
 
-/** What programs and the command line need to go on. */
-export const forPrograms = ({ site_id, version_id, manage_token }: Programs): Html =>
+/** The ids and the command with which programs and the command line go on. */
+export const forPrograms = ({ site_id, version_id, manage_token }: Deploy): Html =>
   html`<details>
     <summary>For programs and the command line</summary>
     <div class="fields">
@@ -141,7 +168,7 @@ export const forPrograms = ({ site_id, version_id, manage_token }: Programs): Ht
           <label class="label" for="manage-token">Manage token</label>
           <p class="pair">
             <input class="field mono" id="manage-token" readonly value="${manage_token}" />
-            ${copyButton("Copy token", "manage-token")}
+            ${copyButton("Copy token", "manage-token", { small: true })}
           </p>
         </div>`
       }

@@ -67,13 +67,6 @@ const choices = (main: boolean): Html =>
     <input type="file" data-pick="files" multiple hidden />
   </div>`;
 
-/** The icons that the script puts into receipts and alerts. */
-const icons: Html = html`<template data-icons
-  >${(["check", "warning", "copy", "share"] as const).map(
-    (name) => html`<i data-icon="${name}">${icon(name, name === "copy" || name === "share" ? 16 : 20)}</i>`,
-  )}<i data-icon="tick">${icon("check", 18)}</i></template
->`;
-
 /** The zone alone, for a region of the page. */
 export function zone(asked: ZoneRequest, look: Zone): Html {
   const { config } = asked.parts;
@@ -104,7 +97,6 @@ export function zone(asked: ZoneRequest, look: Zone): Html {
       Up to ${count(config.max_files, "file")}, ${humanSize(config.max_bytes)}; ${humanSize(config.max_zip_bytes)}
       zipped
     </p>
-    ${icons}
   </div>`;
 }
 

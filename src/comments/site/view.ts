@@ -3,7 +3,8 @@
 import { Refusal } from "../../base/errors.ts";
 import { decodePath } from "../../base/percent.ts";
 import { visible } from "../../base/visible.ts";
-import { document, html, type Html, trusted } from "../../html/template.ts";
+import { document } from "../../html/document.ts";
+import { html, type Html, trusted } from "../../html/template.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { readForm } from "../../http/body.ts";
 import { feedSite, pageOf } from "../addresses.ts";

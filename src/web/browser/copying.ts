@@ -34,3 +34,13 @@ export async function copyFrom(element: Element, button: HTMLElement): Promise<v
     region.textContent = "Selected: press Ctrl+C or ⌘C to copy";
   }
 }
+
+/** Shows the buttons that copy: without a script they would do nothing. */
+export function hearCopies(region: ParentNode): void {
+  for (const button of region.querySelectorAll<HTMLButtonElement>("button[data-copy]")) {
+    const element = document.getElementById(button.dataset["copy"]!);
+    if (!element) continue;
+    button.classList.remove("scripted");
+    button.addEventListener("click", () => void copyFrom(element, button));
+  }
+}

@@ -4,39 +4,14 @@
 import { hearDrops, hearPastes, hearPickers } from "./zone/events.ts";
 import { Face } from "./zone/face.ts";
 import { Machine } from "./zone/machine.ts";
-import { receipt, type Deployed } from "./zone/receipt.ts";
+import { type Deployed, LeftOut, shareHere, showReceipt, showVersion } from "./zone/receipt.ts";
 import { setupOf } from "./zone/setup.ts";
-import { LeftOut, shareHere, showVersion } from "./zone/site-page.ts";
 import { SitesList } from "./zone/sites-list.ts";
 
 document.documentElement.classList.add("js");
 if ("share" in navigator) document.documentElement.classList.add("shares");
 customElements.define("svc-sites", SitesList);
 customElements.define("svc-left-out", LeftOut);
-
-/** The receipt in place of the zone, and the zone again by "Publish another". */
-function showReceipt(
-  face: Face,
-  deployed: Deployed,
-  heading: string,
-  left_out: readonly string[],
-  end: () => void,
-): void {
-  document.querySelector("section.receipt")?.remove();
-  const made = receipt({
-    deployed,
-    heading,
-    left_out,
-    again() {
-      made.region.remove();
-      end();
-    },
-  });
-  face.zone.closest("section")!.after(made.region);
-  face.done();
-  made.title.focus();
-  made.region.scrollIntoView({ block: "nearest" });
-}
 
 function headingOf(deployed: Deployed, unchanged: boolean, is_new: boolean): string {
   if (unchanged) return "No changes: this version is live already";
@@ -54,7 +29,9 @@ function start(zone: HTMLElement): void {
     finish(deployed, { unchanged, target, left_out }) {
       if (target.kind === "owned") return showVersion(deployed, unchanged, left_out);
       const heading = headingOf(deployed, unchanged, target.kind === "new");
-      showReceipt(face, deployed, heading, left_out, () => machine.reset());
+      document.querySelector("section.receipt")?.remove();
+      face.done();
+      showReceipt(face.zone.closest("section")!, { deployed, heading, left_out, again: () => machine.reset() });
     },
   });
   if (list) {

@@ -53,6 +53,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   web: [VOCABULARY, "run", "html", "http", "routes", "comments", "src/web/browser/wording.ts", ...STORE],
   "web/browser": [
     "src/comments/widget/dom.ts",
+    ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ],
@@ -100,6 +101,7 @@ const BROWSER: Where = [
   "web/browser",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
   ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
+  ...["src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
   "comments/anchoring",
   "comments/widget",
   "api/shapes",

@@ -1,5 +1,6 @@
 /** Elements as expressions, and the few that the zone is made of. */
 import { el } from "../../../comments/widget/dom.ts";
+import type { Html } from "../../../html/template.ts";
 
 export { el };
 
@@ -7,11 +8,11 @@ export { el };
 export const theirs = (text: string): HTMLElement => el("span", { dir: "auto" }, text);
 export const code = (text: string): HTMLElement => el("code", { dir: "auto" }, text);
 
-/** The page brings its icons along, in a template. */
-export function icon(name: string): Node {
-  const templates = [...document.querySelectorAll<HTMLTemplateElement>("template[data-icons]")];
-  const found = templates.map(({ content }) => content.querySelector(`[data-icon="${name}"] svg`)).find(Boolean);
-  return found?.cloneNode(true) ?? document.createTextNode("");
+/** The one element that the markup is: the server's parts, in the page. */
+export function made({ text }: Html): HTMLElement {
+  const template = document.createElement("template");
+  template.innerHTML = text;
+  return template.content.firstElementChild as HTMLElement;
 }
 
 /** `kind`: of the stylesheet's `.button`. */

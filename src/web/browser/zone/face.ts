@@ -1,5 +1,6 @@
 /** The zone as it looks in each of its states. It decides nothing. */
-import { button, code, el, icon } from "./dom.ts";
+import { icon } from "../../parts.ts";
+import { button, code, el, made } from "./dom.ts";
 import type { Offer, Trouble } from "./refusals.ts";
 import { size } from "./words.ts";
 
@@ -56,7 +57,7 @@ function alertOf({ sentence, lines = [], files = [] }: Trouble): HTMLElement {
     ...lines.map((line) => el("p", { dir: "auto" }, line)),
     list.length > 0 && el("ul", {}, ...list),
   );
-  return el("div", { class: "notice", role: "alert", tabindex: "-1" }, icon("warning"), words);
+  return el("div", { class: "notice", role: "alert", tabindex: "-1" }, made(icon("warning")), words);
 }
 
 const progressBar = (): HTMLElement =>

@@ -10,11 +10,11 @@ import { refusals } from "../store/refusals.ts";
 import { feedSite, pageOf } from "./addresses.ts";
 import { readMembers } from "./annotation.ts";
 import { answer, LD_JSON, PRIVATE } from "./answers.ts";
-import type { CommentParts, Ctx, OwnerCtx } from "./context.ts";
+import type { CommentParts, Ctx, OwnerCtx, OwnerHandler } from "./context.ts";
 import { commentId } from "./site/read.ts";
 import { cursorOf, numberIn } from "./visitor/keys.ts";
 import { limitOwner } from "./visitor/limits.ts";
-import { ownerOf, type SiteHandler } from "./visitor/who.ts";
+import { ownerOf, type SiteHandler, type SiteHandlers } from "./visitor/who.ts";
 import { expectedRevs, threadJson } from "./wire.ts";
 
 const QUEUES: readonly QueueState[] = ["pending", "reported", "rejected"];
@@ -73,11 +73,11 @@ async function decideOn(
   return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;
 }
 
-export async function queue(ctx: Ctx): Promise<Response> {
+async function queue(ctx: Ctx): Promise<Response> {
   return answer(ctx, await queueOf(ctx, ctx.query), PRIVATE);
 }
 
-export const moderation =
+const moderation =
   (action: Action): SiteHandler<"owner_here"> =>
   async (ctx) => {
     Object.assign(ctx.headers, await limitOwner(ctx));
@@ -112,7 +112,7 @@ function askedStatus({ query }: OwnerCtx): Status | null {
   return found;
 }
 
-export async function listThreads(ctx: OwnerCtx) {
+async function listThreads(ctx: OwnerCtx) {
   const { parts, site, query } = ctx;
   const [page, status] = [await askedPage(ctx), askedStatus(ctx)];
   const list = `threads ${page ?? ""} ${status ?? ""}`;
@@ -122,11 +122,11 @@ export async function listThreads(ctx: OwnerCtx) {
   return { threads: threads.map((thread) => ownThread(ctx, thread)), next_cursor: nextCursor(ctx, list, next) };
 }
 
-export const readQueue = (ctx: OwnerCtx) => queueOf(ctx, ctx.query);
+const readQueue = (ctx: OwnerCtx) => queueOf(ctx, ctx.query);
 
 const idOf = ({ params }: OwnerCtx): string => `c_${params.comment!}`;
 
-export const deciding = (action: Action) => (ctx: OwnerCtx) =>
+const deciding = (action: Action) => (ctx: OwnerCtx) =>
   decide(ctx, ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
 
 export const decideAsOwner = (asked: SiteNotes, id: string, action: Action, note: string | null) =>
@@ -143,7 +143,7 @@ export function removeAsOwner(
   return parts.store.notes.remove({ site_id: site.site_id, id, by, revs, event_id });
 }
 
-export async function removeComment(ctx: OwnerCtx): Promise<null> {
+async function removeComment(ctx: OwnerCtx): Promise<null> {
   if (!ctx.session) {
     const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
     throw new Refusal("forbidden", why);
@@ -152,9 +152,30 @@ export async function removeComment(ctx: OwnerCtx): Promise<null> {
   return null;
 }
 
-export async function readHistory(ctx: OwnerCtx): Promise<Response> {
+async function readHistory(ctx: OwnerCtx): Promise<Response> {
   const { parts, site, request, exchange } = ctx;
   const id = idOf(ctx);
   const file = parts.documents.history(feedSite(parts, site), id, await historyOf(ctx, id));
   return answer({ request, exchange, headers: {} }, file, { "content-type": LD_JSON });
 }
+
+/** The rows of a site's own host that this file answers. */
+export const MODERATING_HANDLERS = {
+  "GET /_svc/comments/queue": queue,
+  "POST /_svc/comments/c_:id/approve": moderation("approve"),
+  "POST /_svc/comments/c_:id/reject": moderation("reject"),
+  "POST /_svc/comments/c_:id/resolve": moderation("resolve"),
+  "POST /_svc/comments/c_:id/reopen": moderation("reopen"),
+} satisfies Partial<SiteHandlers>;
+
+/** The rows of the API that this file answers for owners. */
+export const OWNER_MODERATION = {
+  "GET /sites/:id/comments/threads": listThreads,
+  "GET /sites/:id/comments/queue": readQueue,
+  "POST /sites/:id/comments/c_:comment/approve": deciding("approve"),
+  "POST /sites/:id/comments/c_:comment/reject": deciding("reject"),
+  "POST /sites/:id/comments/c_:comment/resolve": deciding("resolve"),
+  "POST /sites/:id/comments/c_:comment/reopen": deciding("reopen"),
+  "DELETE /sites/:id/comments/c_:comment": removeComment,
+  "GET /sites/:id/comments/c_:comment/history": readHistory,
+} satisfies Readonly<Record<string, OwnerHandler>>;

@@ -6,7 +6,7 @@ import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
 import { readMembers } from "./annotation.ts";
-import type { OwnerCtx } from "./context.ts";
+import type { OwnerCtx, OwnerHandler } from "./context.ts";
 
 const CODE_MS = 5 * UNIT_MS.m;
 const SCOPES: readonly AgentScope[] = ["read", "reply", "resolve", "see_pending"];
@@ -22,7 +22,7 @@ export async function ownerCode({ parts, site, by }: Pick<OwnerCtx, "parts" | "s
   return { code, url, expires_at: new Date(expires_at).toISOString() };
 }
 
-export async function makeOwnerCode(ctx: OwnerCtx) {
+async function makeOwnerCode(ctx: OwnerCtx) {
   await readMembers(ctx.request);
   return ownerCode(ctx);
 }
@@ -57,7 +57,7 @@ const tokenJson = ({ token_id, name, scopes, created_at, last_used_at, expires_a
 });
 
 /** This answer alone has the token: the store keeps only its hash. */
-export async function makeToken({ parts, site, by, request }: OwnerCtx) {
+async function makeToken({ parts, site, by, request }: OwnerCtx) {
   const members = await readMembers(request);
   const token = newToken("fau_");
   const made = await parts.store.notes.addToken(by, {
@@ -72,12 +72,20 @@ export async function makeToken({ parts, site, by, request }: OwnerCtx) {
   return { token_id, name, scopes, expires_at, token };
 }
 
-export async function listTokens({ parts, site }: OwnerCtx) {
+async function listTokens({ parts, site }: OwnerCtx) {
   return { tokens: (await parts.store.notes.tokens(site.site_id)).map(tokenJson) };
 }
 
-export async function endToken({ parts, site, by, params }: OwnerCtx): Promise<null> {
+async function endToken({ parts, site, by, params }: OwnerCtx): Promise<null> {
   const ended = await parts.store.notes.removeToken(site.site_id, by, params.token!);
   if (!ended) throw new Refusal("not_found", "This site has no such token.");
   return null;
 }
+
+/** The rows of the API that this file answers for owners. */
+export const OWNER_ACCESS = {
+  "POST /sites/:id/comments/owner-code": makeOwnerCode,
+  "POST /sites/:id/comments/tokens": makeToken,
+  "GET /sites/:id/comments/tokens": listTokens,
+  "DELETE /sites/:id/comments/tokens/:token": endToken,
+} satisfies Readonly<Record<string, OwnerHandler>>;

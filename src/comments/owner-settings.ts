@@ -8,7 +8,7 @@ import { hashPasscode } from "../http/passwords.ts";
 import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../store/notes.ts";
 import type { CommentsMode } from "../base/types.ts";
 import { readMembers } from "./annotation.ts";
-import type { OwnerCtx } from "./context.ts";
+import type { OwnerCtx, OwnerHandler } from "./context.ts";
 import type { SettingsView } from "./types.ts";
 
 const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
@@ -88,7 +88,7 @@ const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettin
   webhook: webhook && { url: webhook.url, events: webhook.events },
 });
 
-export async function readSettings({ parts, site }: OwnerCtx): Promise<SettingsView> {
+async function readSettings({ parts, site }: OwnerCtx): Promise<SettingsView> {
   return settingsJson(await parts.store.notes.settings(site));
 }
 
@@ -107,4 +107,10 @@ export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" 
   return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
 }
 
-export const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));
+const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));
+
+/** The rows of the API that this file answers for owners. */
+export const OWNER_SETTINGS = {
+  "GET /sites/:id/comments/settings": readSettings,
+  "PATCH /sites/:id/comments/settings": changeSettings,
+} satisfies Readonly<Record<string, OwnerHandler>>;

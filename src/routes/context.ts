@@ -1,5 +1,5 @@
 /** The context that a handler of the API gets, and the shape of a row in the API's table. */
-import type { CommentParts } from "../comments/index.ts";
+import type { CommentParts } from "../comments/context.ts";
 import type { Config } from "../config/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/codings.ts";

@@ -1,7 +1,9 @@
 /** The API: each row of src/api with its handler, which runs once the row has let the caller in. */
 import type { Described } from "../api/document.ts";
 import { API, MCP } from "../api/index.ts";
-import * as comments from "../comments/index.ts";
+import type { OwnerHandler } from "../comments/context.ts";
+import { OWNER_HANDLERS } from "../comments/index.ts";
+import { limitOwner } from "../comments/visitor/limits.ts";
 import { answerAgent } from "../comments/mcp/index.ts";
 import type { Config } from "../config/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
@@ -32,15 +34,22 @@ const limits: Handler = async ({ parts: { config } }) => ({
 
 /** A handler of `/sites/:id/comments/…`; what it writes counts as its owner's. `status`: that of an answer with a body. */
 const ofComments =
-  (handle: comments.OwnerHandler, status: 200 | 201 = 200): ApiHandler<{ site: null }> =>
+  (handle: OwnerHandler, status: 200 | 201 = 200): ApiHandler<{ site: null }> =>
   async ({ request, exchange, caller, site, by, params, query, headers, parts: { comments: parts } }) => {
     if (request.method !== "GET" && request.method !== "HEAD")
-      Object.assign(headers, await comments.limitOwner({ site, parts }));
+      Object.assign(headers, await limitOwner({ site, parts }));
     const session = caller.kind === "account";
     const done = await handle({ request, exchange, site, by, session, params, query, parts });
     if (done instanceof Response) return done;
     return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status);
   };
+
+const COMMENT_HANDLERS = Object.fromEntries(
+  Object.entries(OWNER_HANDLERS).map(([row, handle]) => [
+    row,
+    ofComments(handle, row === "POST /sites/:id/comments/tokens" ? 201 : 200),
+  ]),
+) as { readonly [Row in keyof typeof OWNER_HANDLERS]: ApiHandler<{ site: null }> };
 
 /** Agents speak MCP: a token of the site's own opens it (COMMENTS 6). */
 const speakMcp: Handler = ({ params, parts, ...call }) =>
@@ -73,20 +82,7 @@ const HANDLERS: ApiHandlers = {
   "GET /sites/:id/explain": explain,
   "GET /sites/:id/screenshots/:version_id": readScreenshot,
   "POST /account/password": changePassword,
-  "GET /sites/:id/comments/settings": ofComments(comments.readSettings),
-  "PATCH /sites/:id/comments/settings": ofComments(comments.changeSettings),
-  "POST /sites/:id/comments/owner-code": ofComments(comments.makeOwnerCode),
-  "POST /sites/:id/comments/tokens": ofComments(comments.makeToken, 201),
-  "GET /sites/:id/comments/tokens": ofComments(comments.listTokens),
-  "DELETE /sites/:id/comments/tokens/:token": ofComments(comments.endToken),
-  "GET /sites/:id/comments/threads": ofComments(comments.listThreads),
-  "GET /sites/:id/comments/queue": ofComments(comments.readQueue),
-  "POST /sites/:id/comments/c_:comment/approve": ofComments(comments.deciding("approve")),
-  "POST /sites/:id/comments/c_:comment/reject": ofComments(comments.deciding("reject")),
-  "POST /sites/:id/comments/c_:comment/resolve": ofComments(comments.deciding("resolve")),
-  "POST /sites/:id/comments/c_:comment/reopen": ofComments(comments.deciding("reopen")),
-  "DELETE /sites/:id/comments/c_:comment": ofComments(comments.removeComment),
-  "GET /sites/:id/comments/c_:comment/history": ofComments(comments.readHistory),
+  ...COMMENT_HANDLERS,
   "POST /sites/:id/comments/mcp": speakMcp,
   "GET /openapi.json": describe,
 };

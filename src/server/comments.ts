@@ -5,14 +5,8 @@ import { decodePath } from "../base/percent.ts";
 import { doubling, type Rates, rateWindows } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import { feedDocuments } from "../comments/feed.ts";
-import {
-  type CommentParts,
-  type Ctx,
-  type LivePages,
-  type Located,
-  matchCompanion,
-  matchOnSite,
-} from "../comments/index.ts";
+import type { CommentParts, Ctx, LivePages, Located } from "../comments/context.ts";
+import { matchCompanion, matchOnSite } from "../comments/index.ts";
 import { createKeptViews } from "../comments/kept-views.ts";
 import type { Config } from "../config/index.ts";
 import { customerOf, networkOf, type RequestContext } from "../http/context.ts";

@@ -14,7 +14,7 @@ import { checkName } from "../visitor/names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
 import { entityTag, expectedRevs, itemOf } from "../wire.ts";
-import { noIdentity, type SiteHandler, type Who } from "../visitor/who.ts";
+import { noIdentity, type SiteHandler, type Who, type SiteHandlers } from "../visitor/who.ts";
 
 const EDITABLE_MS = 15 * UNIT_MS.m;
 
@@ -34,7 +34,7 @@ async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
   return found.comment.by?.id === who.visitor?.id ? who.visitor! : who.author;
 }
 
-export const edit: SiteHandler<"author"> = async (ctx) => {
+const edit: SiteHandler<"author"> = async (ctx) => {
   const { parts, site, request, who } = ctx;
   await limitClient(ctx);
   const by = await authorAt(ctx, who);
@@ -56,7 +56,7 @@ export const edit: SiteHandler<"author"> = async (ctx) => {
 };
 
 /** Deletes a comment for its author, or for the owner, who has no limit. */
-export const remove: SiteHandler<"author"> = async (ctx) => {
+const remove: SiteHandler<"author"> = async (ctx) => {
   const { parts, site, request, who } = ctx;
   if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
   else await limitClient(ctx);
@@ -68,7 +68,7 @@ export const remove: SiteHandler<"author"> = async (ctx) => {
 };
 
 /** Renames the author. Strangers see the new name at once unless the owner approves comments first. */
-export const rename: SiteHandler<"visitor"> = async (ctx) => {
+const rename: SiteHandler<"visitor"> = async (ctx) => {
   const { parts, site, exchange, identity, visitor } = ctx;
   const counted = await limitRename(ctx, visitor);
   const name = await counted.unless(async () => {
@@ -81,10 +81,18 @@ export const rename: SiteHandler<"visitor"> = async (ctx) => {
   return answer(ctx, { id: visitor.id, name, created_at: known?.created_at }, PRIVATE);
 };
 
-export const erase: SiteHandler<"visitor"> = async (ctx) => {
+const erase: SiteHandler<"visitor"> = async (ctx) => {
   const { parts, site, exchange, visitor } = ctx;
   await limitClient(ctx);
   await parts.store.notes.erase(site.site_id, visitor.id);
   exchange.cookies = endedIdentity(ctx); // a renewed one would bring them back
   return emptyAnswer(ctx, 204);
 };
+
+/** The rows of a site's own host that this file answers. */
+export const CHANGING_HANDLERS = {
+  "PUT /_svc/comments/c_:id": edit,
+  "DELETE /_svc/comments/c_:id": remove,
+  "PATCH /_svc/comments/me": rename,
+  "DELETE /_svc/comments/me": erase,
+} satisfies Partial<SiteHandlers>;

@@ -10,6 +10,7 @@ import type { Ctx } from "../context.ts";
 import { grantCookie, ownerCookie } from "../visitor/identity.ts";
 import { isReportCounted, limitOwnerCode, limitPasscode } from "../visitor/limits.ts";
 import { commentId } from "./read.ts";
+import type { SiteHandlers } from "../visitor/who.ts";
 
 const LONGEST_PASSCODE = 1024;
 
@@ -44,12 +45,12 @@ export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Pr
   exchange.setCookie(grantCookie(parts.keys, site, epoch, parts.now()));
 }
 
-export async function passcode(ctx: Ctx): Promise<Response> {
+async function passcode(ctx: Ctx): Promise<Response> {
   await enterPasscode(ctx, async () => (await readMembers(ctx.request)).passcode);
   return emptyAnswer(ctx, 204);
 }
 
-export async function owner(ctx: Ctx): Promise<Response> {
+async function owner(ctx: Ctx): Promise<Response> {
   const { parts, site, exchange } = ctx;
   const counted = await limitOwnerCode(ctx);
   const { code } = await readMembers(ctx.request);
@@ -84,9 +85,16 @@ async function readReport(request: Request): Promise<{ reason: ReportReason; tex
 }
 
 /** Takes a report of anybody, on a frozen site too; the answer is the same if there is no such comment. */
-export async function report(ctx: Ctx): Promise<Response> {
+async function report(ctx: Ctx): Promise<Response> {
   const said = await readReport(ctx.request);
   const { parts, site } = ctx;
   if (await isReportCounted(ctx)) await parts.store.notes.report(site.site_id, commentId(ctx), said);
   return answer(ctx, { ok: true }, {}, 202);
 }
+
+/** The rows of a site's own host that this file answers. */
+export const ENTERING_HANDLERS = {
+  "POST /_svc/comments/passcode": passcode,
+  "POST /_svc/comments/owner": owner,
+  "POST /_svc/comments/c_:id/report": report,
+} satisfies Partial<SiteHandlers>;

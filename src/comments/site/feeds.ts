@@ -9,7 +9,7 @@ import { answer, LD_JSON, optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
 import { ANNO } from "../feed.ts";
 import { FEED_INLINE, FEED_PAGE, type FeedAsked, type Identified } from "../types.ts";
-import { isAdmitted } from "../visitor/who.ts";
+import { isAdmitted, type SiteHandlers } from "../visitor/who.ts";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 
@@ -54,7 +54,7 @@ export async function companion(ctx: Ctx): Promise<Response> {
 }
 
 /** The same feeds under one address, which no file of a site can hide. */
-export async function feed(ctx: Ctx): Promise<Response> {
+async function feed(ctx: Ctx): Promise<Response> {
   const live = await ctx.parts.livePages(ctx.site);
   const source = ctx.query.get("source");
   if (source === null) return send(ctx, live, null);
@@ -69,7 +69,7 @@ function pageAtSource({ parts, site, origin }: Ctx, live: LivePages, source: str
   return path === null ? null : pageOf(live, path);
 }
 
-export async function feedOptions(ctx: Ctx): Promise<Response> {
+async function feedOptions(ctx: Ctx): Promise<Response> {
   return optionsAnswer(ctx, ALLOW, { ...sharing(ctx, "Accept"), ...preflight(ctx, ALLOW) });
 }
 
@@ -92,13 +92,13 @@ async function describe({ parts, site, query, request }: Ctx): Promise<Identifie
   return parts.documents.container(asked, place.origin + siteFeedAddress(live));
 }
 
-export async function container(ctx: Ctx): Promise<Response> {
+async function container(ctx: Ctx): Promise<Response> {
   const applied = preferred(ctx.request) !== null && { "preference-applied": "return=representation" };
   return sendDocument(ctx, await describe(ctx), { ...sharing(ctx, VARY), ...FIELDS, ...applied });
 }
 
 /** Every answer of a container has its entity tag, if the client may see it. */
-export async function containerOptions(ctx: Ctx): Promise<Response> {
+async function containerOptions(ctx: Ctx): Promise<Response> {
   const tag = (await isAdmitted(ctx)) && { etag: documentTag(await describe(ctx)) };
   return optionsAnswer(ctx, FIELDS.allow, { ...sharing(ctx, VARY), ...preflight(ctx, READING), ...FIELDS, ...tag });
 }
@@ -196,3 +196,11 @@ function pageNumber(query: URLSearchParams): number | null | undefined {
 
 /** Whether the items shall be addresses alone. */
 const asksIris = (query: URLSearchParams): boolean => query.get("iris") === "1";
+
+/** The rows of a site's own host that this file answers. */
+export const FEEDS_HANDLERS = {
+  "GET /_svc/comments/": container,
+  "OPTIONS /_svc/comments/": containerOptions,
+  "GET /_svc/comments/feed.json": feed,
+  "OPTIONS /_svc/comments/feed.json": feedOptions,
+} satisfies Partial<SiteHandlers>;

@@ -10,7 +10,7 @@ import { identityCookies, newIdentity } from "../visitor/identity.ts";
 import { personId } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
-import type { SiteHandler, Who } from "../visitor/who.ts";
+import type { SiteHandler, Who, SiteHandlers } from "../visitor/who.ts";
 
 /** A comment with more links waits for the owner, in every mode. */
 const MOST_LINKS = 2;
@@ -104,7 +104,7 @@ export async function store(ctx: Ctx, sent: SentComment, who: Who, author: Autho
   return begin(ctx, sent, author, pathOfSource(target, origins));
 }
 
-export const post: SiteHandler<"writer"> = async (ctx) => {
+const post: SiteHandler<"writer"> = async (ctx) => {
   const { who } = ctx;
   const { author, cookies } = writerOf(ctx, who);
   const counted = await limitPost(ctx, author);
@@ -130,3 +130,8 @@ function answerWritten(ctx: Ctx, { thread, comment_id, repeated }: Written): Res
   };
   return answer(ctx, annotation, fields, repeated ? 200 : 201);
 }
+
+/** The rows of a site's own host that this file answers. */
+export const POSTING_HANDLERS = {
+  "POST /_svc/comments/": post,
+} satisfies Partial<SiteHandlers>;

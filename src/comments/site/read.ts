@@ -7,7 +7,7 @@ import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "
 import type { Ctx } from "../context.ts";
 import type { ThreadsView } from "../types.ts";
 import { cursorOf, numberIn } from "../visitor/keys.ts";
-import { type SiteHandler, viewerOf, type Who, whoAsks } from "../visitor/who.ts";
+import { type SiteHandler, viewerOf, type Who, whoAsks, type SiteHandlers } from "../visitor/who.ts";
 import { entityTag, itemOf, threadJson } from "../wire.ts";
 
 const POLL_S = 20;
@@ -44,7 +44,7 @@ async function viewOf(ctx: Ctx, who: Who, page: string, since: number | null): P
 }
 
 /** The common answer is an empty 304, and takes one look at an index. */
-export async function threads(ctx: Ctx): Promise<Response> {
+async function threads(ctx: Ctx): Promise<Response> {
   const { parts, site, query, request } = ctx;
   const who = await whoAsks(ctx);
   const page = await askedPage(ctx);
@@ -68,7 +68,7 @@ export async function threads(ctx: Ctx): Promise<Response> {
 /** The id `c_…` in the path. */
 export const commentId = ({ params }: Pick<Ctx, "params">): string => `c_${params.id!}`;
 
-export async function comment(ctx: Ctx): Promise<Response> {
+async function comment(ctx: Ctx): Promise<Response> {
   const { parts, site } = ctx;
   const who = await whoAsks(ctx);
   const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
@@ -79,11 +79,11 @@ export async function comment(ctx: Ctx): Promise<Response> {
   return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment) });
 }
 
-export async function commentOptions(ctx: Ctx): Promise<Response> {
+async function commentOptions(ctx: Ctx): Promise<Response> {
   return optionsAnswer(ctx, ANNOTATION.allow, { vary: "Accept" });
 }
 
-export const me: SiteHandler<"visitor_reads"> = async (ctx) => {
+const me: SiteHandler<"visitor_reads"> = async (ctx) => {
   const { parts, site, visitor, identity } = ctx;
   const known = await parts.store.notes.person(site.site_id, visitor.id);
   const created_at = known?.created_at ?? new Date(identity.issued * 1000).toISOString();
@@ -91,10 +91,19 @@ export const me: SiteHandler<"visitor_reads"> = async (ctx) => {
 };
 
 /** Everything that they wrote, public or not, as one file. */
-export const exported: SiteHandler<"visitor_reads"> = async (ctx) => {
+const exported: SiteHandler<"visitor_reads"> = async (ctx) => {
   const { parts, site, visitor } = ctx;
   const place = feedSite(parts, site);
   const items = await parts.store.notes.written(site.site_id, visitor.id);
   const file = parts.documents.exported(place, visitor.name, items);
   return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
 };
+
+/** The rows of a site's own host that this file answers. */
+export const READING_HANDLERS = {
+  "GET /_svc/comments/threads": threads,
+  "GET /_svc/comments/c_:id": comment,
+  "OPTIONS /_svc/comments/c_:id": commentOptions,
+  "GET /_svc/comments/me": me,
+  "GET /_svc/comments/me/export": exported,
+} satisfies Partial<SiteHandlers>;

@@ -14,7 +14,7 @@ import type { Ctx } from "../context.ts";
 import type { Comment, Thread, Viewer } from "../types.ts";
 import { seal, single, unseal } from "../visitor/keys.ts";
 import { limitPost } from "../visitor/limits.ts";
-import { isAdmitted, viewerOf, type Who, whoAsks, writer } from "../visitor/who.ts";
+import { isAdmitted, viewerOf, type Who, whoAsks, writer, type SiteHandlers } from "../visitor/who.ts";
 import { threadJson } from "../wire.ts";
 import { enterPasscode } from "./enter.ts";
 import { store, writerOf } from "./post.ts";
@@ -66,7 +66,7 @@ async function show(ctx: Ctx, page: string, refused: ViewedPage["refused"], stat
   return answer(ctx, text, HEADERS, status);
 }
 
-export async function view(ctx: Ctx): Promise<Response> {
+async function view(ctx: Ctx): Promise<Response> {
   return show(ctx, await askedPage(ctx, ctx.query.get("page") ?? "/"), null);
 }
 
@@ -119,7 +119,7 @@ async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
 }
 
 /** Only the body says that a visitor gives a passcode; in other modes nothing of it counts before it is known who they are. */
-export async function postView(ctx: Ctx): Promise<Response> {
+async function postView(ctx: Ctx): Promise<Response> {
   const who = ctx.site.comments_mode === "passcode" ? null : await writer(ctx);
   const fields = await readForm(ctx.request, MOST_BYTES);
   if (fields.passcode !== undefined) return enter(ctx, await askedPage(ctx, fields.page ?? "/"), fields.passcode);
@@ -221,3 +221,9 @@ function body(view: ViewedPage): Html {
 
 const viewPage = (view: ViewedPage): string =>
   document({ title: `Comments on ${view.page}`, style: STYLE, body: body(view) });
+
+/** The rows of a site's own host that this file answers. */
+export const VIEWING_HANDLERS = {
+  "GET /_svc/comments/view": view,
+  "POST /_svc/comments/view": postView,
+} satisfies Partial<SiteHandlers>;

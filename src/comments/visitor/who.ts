@@ -1,5 +1,6 @@
 /** Visitors: their identity, keys, names, limits and rights. The visitor behind a request on a site's host, and what
  *  they may do; checks are in the order of COMMENTS, ruling 12. */
+import type { SITE_HOST } from "../../api/site-host.ts";
 import type { SiteCallers } from "../../api/who.ts";
 import { Refusal } from "../../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../../http/csrf.ts";
@@ -136,6 +137,14 @@ type AdmittedHere<By extends SiteCallers> = By extends "writer" | "author"
 
 /** The handler of a row of a site's own host: it runs once its row has let the caller in. */
 export type SiteHandler<By extends SiteCallers> = (ctx: Ctx & AdmittedHere<By>) => Promise<Response>;
+
+/** A handler for each row below `/_svc/comments/`: a row without one, or a handler without a row, does not compile. Reports of
+ *  sites and the feeds next to pages are answered elsewhere. */
+export type SiteHandlers = {
+  readonly [Row in Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | `GET /${string}comments.json`>]: SiteHandler<
+    (typeof SITE_HOST)[Row]["who"]
+  >;
+};
 
 /** Throws unless the caller is one of those whom a row names. */
 export async function admitHere<By extends SiteCallers>(who: By, ctx: Ctx): Promise<AdmittedHere<By>> {

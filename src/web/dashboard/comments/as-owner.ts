@@ -1,7 +1,10 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
 import { Refusal } from "../../../base/errors.ts";
-import { applySettings, decideAsOwner, limitOwner, ownerCode, removeAsOwner } from "../../../comments/index.ts";
+import { decideAsOwner, removeAsOwner } from "../../../comments/moderate.ts";
+import { ownerCode } from "../../../comments/owner-access.ts";
+import { applySettings } from "../../../comments/owner-settings.ts";
+import { limitOwner } from "../../../comments/visitor/limits.ts";
 import { html } from "../../../html/template.ts";
 import type { Ctx } from "../../../routes/context.ts";
 import { isSessionEnded, refusals } from "../../../store/refusals.ts";

@@ -2,8 +2,8 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT } from "./audit.ts";
-import { backUp } from "./backup/index.ts";
-import { verifyAll } from "./backup/verify.ts";
+import { backUp } from "./sqlite/backup.ts";
+import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
 import { MODERATION } from "./moderation.ts";
@@ -16,7 +16,7 @@ import { openDataDir } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
-export { restoreFrom } from "./backup/index.ts";
+export { restoreFrom } from "./sqlite/backup.ts";
 export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 

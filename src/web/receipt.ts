@@ -131,7 +131,7 @@ interface Receipt {
   live: boolean;
   /** Null where none were kept: the version is older than that. */
   notes: { healed: readonly Healed[]; warnings: readonly Warning[]; left_out?: number } | null;
-  /** What is folded away, and what else one can do. */
+  /** The folded parts, and further things to do. */
   more?: Html;
   /** A deploy has just ended: the heading takes the focus, and screen readers read it out. */
   focus: boolean;

@@ -35,7 +35,7 @@ export function icon(path: string): SVGElement {
   return svg;
 }
 
-/** Of words that are not the widget's own: they are in the page's language, where it says which. */
+/** The language of words that are not the widget's own: the page's, if it says which. */
 export const theirLanguage = (): { lang: string; dir: string } => ({
   lang: document.documentElement.lang,
   dir: "auto",
@@ -43,7 +43,7 @@ export const theirLanguage = (): { lang: string; dir: string } => ({
 
 const LINK = /https?:\/\/[^\s<>"]*[^\s<>".,;:!?)\]]/g;
 
-/** What a person wrote, whatever its direction; only whole addresses in it lead anywhere. */
+/** A person's text, whatever its direction; only whole addresses in it become links. */
 export function theirs(text: string): HTMLElement {
   const made = el("p", { class: "text", ...theirLanguage() });
   let end = 0;

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { diskRoom } from "../disk/room.ts";
 import { blobFiles } from "../disk/blobs.ts";
-import { verifyTurn } from "../backup/verify.ts";
+import { verifyTurn } from "./verify.ts";
 import { previewRows } from "../previews.ts";
 import { namedBlobs } from "../named-blobs.ts";
 import { BATCH, sweeping } from "../sweep.ts";

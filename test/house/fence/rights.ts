@@ -25,12 +25,11 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   html: [VOCABULARY],
   rules: [VOCABULARY],
   http: [VOCABULARY, "config", "run"],
-  store: [VOCABULARY, "config", "run", "store/people", "store/notes", "store/sqlite", "store/disk", "store/backup"],
+  store: [VOCABULARY, "config", "run", "store/people", "store/notes", "store/sqlite", "store/disk"],
   "store/people": [VOCABULARY, "run", "store", "store/notes"],
   "store/notes": [VOCABULARY, "run", "store", "store/people"],
-  "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk", "store/backup"],
+  "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk"],
   "store/disk": [VOCABULARY, "run", "store"],
-  "store/backup": [VOCABULARY, "run", "store", "store/sqlite", "store/disk"],
   pipeline: [...JUDGED, ...["archive", "docs", "abuse", "lint"].map((stage) => `pipeline/${stage}`), ...FILE_STAGES],
   "pipeline/archive": JUDGED,
   "pipeline/markdown": [...JUDGED, "run"],
@@ -119,7 +118,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     /^bun:ffi$/,
     (path) => ["src/run/serve-parent.ts", "src/server/sockets.ts", "src/store/disk/durable.ts"].includes(path),
   ],
-  [/^bun:sqlite$/, (path) => within(path, ["store/sqlite", "store/backup"])],
+  [/^bun:sqlite$/, (path) => within(path, ["store/sqlite"])],
   [/^marked$/, (path) => within(path, ["pipeline/markdown"])],
   [/^fflate$/, (path) => within(path, ["client"])],
   [
@@ -163,7 +162,7 @@ const STORE_VALUES = [
   "src/store/writer-thread.ts",
 ];
 /** The backend that a root file of the store may name: none but the doors know one. */
-const BACKENDS = ["store/sqlite", "store/disk", "store/backup"];
+const BACKENDS = ["store/sqlite", "store/disk"];
 
 function crossesStore(path: string, { name, type_only }: Import): boolean {
   if (!name.startsWith("src/store/")) return false;

@@ -4,7 +4,7 @@ import type { Html } from "../../../html/template.ts";
 
 export { el };
 
-/** What a person sent: in an element of its own, whatever its direction. */
+/** A person's text in an element of its own, whatever its direction. */
 export const theirs = (text: string): HTMLElement => el("span", { dir: "auto" }, text);
 export const code = (text: string): HTMLElement => el("code", { dir: "auto" }, text);
 

@@ -8,7 +8,7 @@ import { hearCopies } from "../copying.ts";
 import { made } from "./dom.ts";
 import { day } from "./words.ts";
 
-/** What `POST /sites` and `POST /sites/:id/deploys` answer. */
+/** The answer of `POST /sites` and `POST /sites/:id/deploys`. */
 export interface Deployed {
   url: string;
   site_id: string;

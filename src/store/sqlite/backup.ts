@@ -21,10 +21,10 @@ import { dirname, isAbsolute, join, relative } from "node:path";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
-import type { DataDir } from "../sqlite/data-dir.ts";
-import { databaseFile } from "../sqlite/database.ts";
-import { sqliteDb } from "../sqlite/driver.ts";
-import { prepareDataDir, RESTORING } from "../sqlite/prepare.ts";
+import type { DataDir } from "./data-dir.ts";
+import { databaseFile } from "./database.ts";
+import { sqliteDb } from "./driver.ts";
+import { prepareDataDir, RESTORING } from "./prepare.ts";
 import { takeHold } from "../sweep.ts";
 import type { BackedUp } from "../upkeep.ts";
 

@@ -9,7 +9,7 @@ import { durable } from "../disk/durable.ts";
 import { type Op, statement } from "../operation.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import { wrongFigures } from "../quotas.ts";
-import type { DataDir } from "../sqlite/data-dir.ts";
+import type { DataDir } from "./data-dir.ts";
 import type { Checked, Damage, Loss } from "../upkeep.ts";
 
 /** The folder of blobs that no request and no deploy shall find. */

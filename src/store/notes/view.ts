@@ -167,9 +167,11 @@ export function* readThread(viewer: ViewerValues, thread_no: number, rejected = 
   return threadOf(thread, yield* (rejected ? allInThread : seenInThread).all(...viewer, thread_no));
 }
 
-const one = statement<CommentRow & { root_state: State; seen: number; was_public: number }>(
-  `select ${COMMENT_COLUMNS}, c.was_public, r.state as root_state, ${visibilityWhere("c")} and ${visibilityWhere("r")} as seen
-   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4`,
+/** No row for a comment that the viewer may not see: it must take as long as one that does not exist. */
+const one = statement<CommentRow & { root_state: State; was_public: number }>(
+  `select ${COMMENT_COLUMNS}, c.was_public, r.state as root_state
+   from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4
+   and (c.was_public and c.state in ('deleted', 'erased') or (${visibilityWhere("c")} and ${visibilityWhere("r")}))`,
 );
 
 export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
@@ -177,7 +179,6 @@ export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {
   const row = yield* one.get(...viewer, id);
   if (row === null) return null;
   if (row.state === "deleted" || row.state === "erased") return row.was_public ? "deleted" : null;
-  if (!row.seen) return null;
   return { thread: yield* readThread(viewer, row.thread_no), comment: commentOf(row, row.root_state) };
 }
 

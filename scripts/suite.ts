@@ -18,7 +18,7 @@ export const TEST_MS = 30_000;
 /** Of a file: what hangs in spite of that is ended and has failed. */
 const FILE_MS = 600_000;
 /** Files wait for clocks, disks and browsers: so many more of them run at once than there are cores. */
-const MORE_LANES = 3;
+const MORE_LANES = 4;
 /** Where the long files are, for a first run: they begin first, so that no lane stands still in the end. */
 const LONG_FOLDERS = [
   "test/render/",

@@ -79,7 +79,7 @@ describe.each(partOf(["light", "dark"] as const, 1))("in %s", (scheme) => {
     expect(await axeFinds(browser)).toEqual([]);
   }
 
-  test.each(OUT)(
+  test.each(partOf(OUT, 3))(
     "WEB 10: %s, signed out, passes axe at 1280 and 320 px, stands still and is light",
     async (path) => {
       await signOut();
@@ -88,7 +88,7 @@ describe.each(partOf(["light", "dark"] as const, 1))("in %s", (scheme) => {
     60_000,
   );
 
-  test.each(IN)(
+  test.each(partOf(IN, 3))(
     "WEB 10: %s, signed in, passes axe at 1280 and 320 px, stands still and is light",
     async (path) => {
       await signIn();
@@ -97,7 +97,7 @@ describe.each(partOf(["light", "dark"] as const, 1))("in %s", (scheme) => {
     60_000,
   );
 
-  test.each(ELSEWHERE)(
+  test.each(partOf(ELSEWHERE, 2))(
     "WEB 9: %s, on a site's host, is the same hand",
     async (path) => {
       await judge(path, 40_000);

@@ -60,7 +60,7 @@ const PAGES = [
 ];
 
 describe("no failed request and no error", () => {
-  test.each(PAGES)(
+  test.each(partOf(PAGES, 2))(
     "%s",
     async (path) => {
       const { failures, text } = await browser.visit(url + path);
@@ -238,7 +238,7 @@ test("the copy button copies the code and says so", async () => {
 }, 60_000);
 
 describe("on a phone", () => {
-  test.each(PAGES)(
+  test.each(partOf(PAGES, 2))(
     "%s does not scroll sideways",
     async (path) => {
       await screen(360, true);

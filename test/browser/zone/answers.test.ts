@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { until } from "../../kit/until.ts";
 import { byRole, focused, press, things } from "../by-role.ts";
 import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
-import { longTest } from "../../kit/whole.ts";
+import { longTest, partOf } from "../../kit/whole.ts";
 
 let world: ZoneWorld;
 let site: string;
@@ -23,7 +23,7 @@ const live = async (): Promise<void> => {
 
 describe("WEB 4.5: when it does not work", () => {
   const error = "The server's own words.";
-  test.each<[string, { status: number; body: Record<string, unknown> }, string[], string[]]>([
+  const REFUSALS: [string, { status: number; body: Record<string, unknown> }, string[], string[]][] = [
     ["400", { status: 400, body: { error, path: "a/b.txt" } }, [error, "a/b.txt"], ["Start over"]],
     ["403 abuse_rejected", { status: 403, body: { error, code: "abuse_rejected" } }, [error], ["Start over"]],
     [
@@ -47,7 +47,8 @@ describe("WEB 4.5: when it does not work", () => {
       ["Try again"],
     ],
     ["502", { status: 502, body: {} }, ["Something went wrong on the server (request req_test)."], ["Try again"]],
-  ])("%s: the alert and what it offers", async (_, fate, sentences, offers) => {
+  ];
+  test.each(partOf(REFUSALS, 3))("%s: the alert and what it offers", async (_, fate, sentences, offers) => {
     world.fates.push(fate);
     await world.drop(site);
     const text = await world.alert();

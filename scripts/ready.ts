@@ -1,4 +1,4 @@
-/** What the tests need beside the source: packages, tools and a Chromium from npm, and svc-server compiled, for it is what
+/** The things that tests need apart from the source: packages, tools and a Chromium from npm, and svc-server compiled, for it is what
  *  people run. What is missing is made at the first run and kept in node_modules, with a line that says so. */
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { mkdir, rename, rm } from "node:fs/promises";
@@ -6,14 +6,14 @@ import { dirname, join } from "node:path";
 import { chromiumPath, foundChromium } from "./chromium.ts";
 import { install, ROOT, say, step, StepFailed, TOOLS } from "./run.ts";
 
-/** What runs of the tests leave for the next one. */
+/** The folder that keeps files from one run of the tests to the next. */
 export const CACHE = join(ROOT, "node_modules", ".cache", "svc");
 const LOCK = `${CACHE}.lock`;
 const LOOK_MS = 100;
 /** Looks at the lock before a person is told why nothing happens. */
 const TELLS_AFTER = 20;
 
-/** What svc-server is compiled from. Its manual is made of docs/*.md. */
+/** The sources of svc-server. Its manual is made of docs/*.md. */
 const SOURCES = [
   "src/**/*",
   "server.ts",
@@ -65,7 +65,7 @@ async function forgetOlder(kind: "server-" | "output-"): Promise<void> {
   for (const name of older) await rm(join(CACHE, name), { recursive: true, force: true });
 }
 
-/** Where the processes of tests find what programs of the build printed (src/run/build-output.ts). */
+/** The folder in which processes of tests find the output of build programs (src/run/build-output.ts). */
 async function outputFolder(hash: string): Promise<string> {
   const path = join(CACHE, `output-${hash}`);
   if (existsSync(path)) return path;

@@ -1,4 +1,4 @@
-/** What the scripts share: the checkout's folder, children that are this same Bun, a line to the person. */
+/** The parts that all scripts share: the checkout's folder, children that are this same Bun, a line to the person. */
 import { join } from "node:path";
 
 export const ROOT = join(import.meta.dir, "..");

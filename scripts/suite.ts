@@ -13,13 +13,13 @@ import { CACHE, testEnvironment } from "./ready.ts";
 import { ROOT, say, StepFailed } from "./run.ts";
 import { makeScratch } from "./scratch.ts";
 
-/** Of a test, long, because browsers, servers and compiled binaries use the same cores as the tests. */
+/** The limit of a test. It is long, because browsers, servers and compiled binaries use the same cores as the tests. */
 export const TEST_MS = 30_000;
-/** Of a file: what hangs in spite of that is ended and has failed. */
+/** The limit of a file: one that hangs in spite of the tests' limits is ended and has failed. */
 const FILE_MS = 600_000;
 /** Files wait for clocks, disks and browsers: so many more of them run at once than there are cores. */
 const MORE_LANES = 4;
-/** Where the long files are, for a first run: they begin first, so that no lane stands still in the end. */
+/** Folders with long files, for a first run: these begin first, so that no lane is idle at the end. */
 const LONG_FOLDERS = [
   "test/render/",
   "test/browser/",
@@ -31,10 +31,10 @@ const LONG_FOLDERS = [
 /** Seconds of each file in its last run. */
 const TIMINGS = join(CACHE, "timings.json");
 
-/** What a run of all tests leaves to `verify --all`. */
+/** Files that a run without `--all` leaves out. */
 const LONG = /\.long\.test\.ts$/;
 const BROWSERS = /^test\/(?:browser|render)\//;
-/** What is about the disk stays on one: only others take the TMPDIR that they are given. */
+/** Tests of the disk stay on a disk: only the others take the TMPDIR that they are given. */
 const ON_DISK = /^test\/(?:store|operators|render)\//;
 
 const COUNTS = ["pass", "skip", "todo", "fail"] as const;

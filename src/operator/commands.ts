@@ -1,5 +1,4 @@
-/** The commands of `svc-server` on the data directory. The commands of svc-server that work on the data directory, also
- *  while the server runs (CONTRACT 7): which one the words name, what they give it, its help, and how it is run. */
+/** The commands of `svc-server` that work on the data directory, also while the server runs (CONTRACT 7): which one the words name, what they give it, its help, and how it is run. */
 import { hasFlag, scanArguments, type WrittenFlag } from "../command/arguments.ts";
 import { columns, commandNamed, commandsBelow, type Flag, flagText, Words } from "../command/index.ts";
 import { flagMeant, nearest } from "../command/nearest.ts";

@@ -1,5 +1,4 @@
-/** The API's handlers by noun: path → row → caller → handler → JSON. The API: path → row → caller → handler → JSON.
- *  Refusals are thrown, and caught in app.ts. */
+/** The API's handlers by noun: path → row → caller → handler → JSON. Refusals are thrown, and caught in app.ts. */
 import type { API } from "../api/index.ts";
 import type { RequestContext } from "../http/context.ts";
 import { Refusal } from "../base/errors.ts";

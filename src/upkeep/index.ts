@@ -1,6 +1,5 @@
-/** Work by the clock: a table of jobs, and the one thread that runs them. Jobs that a server runs by the clock: a table
- *  of them (jobs.ts), and one background thread that all of them run in. Its transactions, its network and its files
- *  never wait in front of a page. */
+/** Work by the clock: a table of jobs (jobs.ts), and the one thread that runs them. Its transactions, its network and its
+ *  files never keep a page waiting. */
 import type { Config } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";
 import { createLog, type Log } from "../run/log.ts";
@@ -14,7 +13,7 @@ import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } 
 const LOOK_MS = 10_000;
 /** How often it says so again. */
 const REMIND_MS = 10 * 60_000;
-/** For what jobs have started outside the thread, and for a statement that it is in. */
+/** The time that a stop leaves to work outside the thread, and to a statement under way in it. */
 const STOP_MS = 2000;
 
 /** Deploys are refused as soon as the file is gone; here the log hears of it, and hears it again. */

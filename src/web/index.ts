@@ -1,4 +1,4 @@
-/** Pages for people on the API's host. The pages of the API host. Each is a row of the API's table, so its session, its
+/** Pages for people on the API's host. Each is a row of the API's table, so its session, its
  *  CSRF token and its rate are checked like those of other rows. */
 import type { Route } from "../routes/context.ts";
 import { ASSETS } from "./assets.ts";

@@ -1,4 +1,4 @@
-/** Files that the CLI keeps for the user: links of folders, sign-ins, the server. projects.json: the site of each folder
+/** Files that the CLI keeps for the user: links of folders, sign-ins, the server. This is projects.json: the site of each folder
  *  that was deployed, and the tokens that manage it. */
 import { existsSync, renameSync } from "node:fs";
 import { changeShared, readShared } from "./shared-file.ts";

@@ -1,5 +1,4 @@
-/** The CLI's calls of the service, and a sentence for each failure. Calls of the service by the CLI, and a sentence for
- *  a person if no answer came. */
+/** The CLI's calls of the service, and a sentence for a person if no answer came. */
 import { setTimeout as wait } from "node:timers/promises";
 import { readAtMost, TooLongAnswer } from "../../client/bounded-body.ts";
 import { direct, localFetch } from "../../client/loopback.ts";

@@ -1,4 +1,4 @@
-/** The abuse scan: it refuses phishing and warns of what looks like it (PIPELINE 3). The abuse scan (PIPELINE 3), over
+/** The abuse scan: it refuses phishing and warns of what looks like it (PIPELINE 3). It reads
  *  every file that a browser may show as a page. A form that sends secrets to another domain is refused; what is only
  *  suspicious is warned of, and the store quarantines an anonymous site for it. */
 import { Refusal } from "../../base/errors.ts";

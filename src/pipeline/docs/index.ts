@@ -1,4 +1,4 @@
-/** A folder of Markdown becomes a docs site. Markdown becomes a small docs site if the upload has no index: 1 read the
+/** A folder of Markdown becomes a small docs site if the upload has no index. 1 read the
  *  files, 2 plan the address of each page, 3 render within a time limit, 4 put the pages into their frame. Uploaded
  *  files stay as they are, and win. */
 

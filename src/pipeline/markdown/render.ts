@@ -1,5 +1,4 @@
-/** One Markdown text becomes HTML, under limits of time. One Markdown text as HTML, and what its page needs to know of
- *  it. Runs under a time limit, in a thread of its own. */
+/** One Markdown text becomes HTML, with the facts that its page needs. It runs under a time limit, in a thread of its own. */
 import { Marked, type RendererObject, type Token, type Tokens } from "marked";
 import { alertOf, containers, hasContainers } from "./callouts.ts";
 import { attributesOf } from "../../html/attributes.ts";

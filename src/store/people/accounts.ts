@@ -1,4 +1,5 @@
-/** People in the database: accounts, sessions, device logins, deploy tokens. Accounts: an address, a password's hash,
+/** People in the database: accounts, sessions, device logins, deploy tokens. This file has
+ *  accounts: an address, a password's hash,
  *  and what ends with them. */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";

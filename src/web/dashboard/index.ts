@@ -1,5 +1,4 @@
-/** The dashboard: what an account sees of its sites. The dashboard: an account's view of itself and its sites, one file
- *  for each page. */
+/** The dashboard: an account's view of itself and its sites, one file for each page. */
 import type { Route } from "../../routes/context.ts";
 import { endOneSession, endOtherSessions, revokeToken, showAccount, submitPassword } from "./account.ts";
 import { changePreview, deployByForm, makeLive, saveSettings } from "./change-site.ts";

@@ -1,4 +1,4 @@
-/** Who may import whom, by the rows of docs/design/architecture.md, and which built-ins belong to which rooms. */
+/** The rights of rooms, by the rows of docs/design/architecture.md: which may import which, and which may use a built-in. */
 import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
 
 /** A room is a folder of src (`store/notes`), or a door (`cli.ts`). A right is a
@@ -7,7 +7,7 @@ import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
 const VOCABULARY = "base";
 /** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */
 const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"].map((name) => `src/store/${name}.ts`);
-/** What others may name of the store: its doors, and the types of the rest but for its backends. */
+/** The parts of the store that other rooms may name: its doors, and the types of the rest except its backends. */
 const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 /** Stages of the pipeline that are one file. A file with a row of its own is no part of its room's right. */

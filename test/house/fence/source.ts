@@ -31,7 +31,7 @@ export interface Import {
   type_only: boolean;
   /** Loaded when it is asked for, or the entry of a thread or a process: a reason to be a file of its own. */
   lazy: boolean;
-  /** What is taken; `*` for all. A thread, or an import for its effect alone, takes nothing. */
+  /** The names that are taken; `*` means all. A thread, or an import for its effect alone, takes none. */
   names: readonly string[];
 }
 

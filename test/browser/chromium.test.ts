@@ -1,6 +1,7 @@
 /** What the browser tests stand on: a browser that ended takes none of those after it along. */
 import { expect, test } from "bun:test";
 import { browserProcesses } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 import { openBrowser } from "./chromium.ts";
 
 test("a browser that is opened as soon as the last one was closed is a new one", async () => {
@@ -45,6 +46,35 @@ test("what a page asked for that was left is not missed, and what a page waits f
     expect((await browser.visit(`${server.url}leaves`, "next")).failures).toEqual([]);
     const { failures } = await browser.visit(`${server.url}stays`, "asks");
     expect(failures).toEqual([`never answered: ${server.url}endless`]);
+  } finally {
+    await browser.close();
+    await server.stop(true);
+  }
+}, 60_000);
+
+test("a page is looked at once it is read to its end, where its beginning already shows what was waited for", async () => {
+  const [beginning, end] = ['<title>slow</title><link rel="icon" href="data:,"><p>beginning', "<p>end"];
+  using server = Bun.serve({
+    hostname: "127.0.0.1",
+    port: 0,
+    development: false,
+    fetch({ url }) {
+      const html = { headers: { "content-type": "text/html" } };
+      if (new URL(url).pathname !== "/slow") return new Response(`${beginning}<a href="/slow">on</a>`, html);
+      const pieces = async function* () {
+        yield beginning.padEnd(4096);
+        await Bun.sleep(600);
+        yield end;
+      };
+      return new Response(pieces(), html);
+    },
+  });
+  const browser = await openBrowser();
+  try {
+    await browser.visit(`${server.url}`, "on");
+    await browser.click("a");
+    await until(async () => (await browser.evaluate("document.readyState")) === "loading");
+    expect((await browser.shows("beginning")).text).toContain("end");
   } finally {
     await browser.close();
     await server.stop(true);

@@ -134,14 +134,16 @@ async function steady<T>(ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What a person sees of the page, once it shows what was asked for: a framework may render after it has loaded. */
+const SEEN = "[document.body?.innerText ?? '', document.title, location.href, document.readyState]";
+
+/** What a person sees of the page, once it is read to its end and shows what was asked for: a framework may render after it
+ *  has loaded. */
 async function look(view: Bun.WebView, shown: string): Promise<Omit<Visit, "failures" | "messages">> {
   const deadline = performance.now() + RENDER_MS;
   for (;;) {
-    const [text, title, url] = await steady(() =>
-      view.evaluate<[string, string, string]>("[document.body?.innerText ?? '', document.title, location.href]"),
-    );
-    if (text.includes(shown) || performance.now() > deadline) return { text, title, url };
+    const [text, title, url, state] = await steady(() => view.evaluate<[string, string, string, string]>(SEEN));
+    const there = state !== "loading" && text.includes(shown);
+    if (there || performance.now() > deadline) return { text, title, url };
     await Bun.sleep(50);
   }
 }

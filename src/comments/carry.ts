@@ -1,9 +1,6 @@
 /** Carries the passages of threads from one version of a site to the next (COMMENTS 3, carry). Both texts are at hand, so it is
- *  known what became of each word, and a look-alike is not mistaken for the passage. */ import {
-  type Page,
-  pageAt,
-  type Pages,
-} from "../base/pages.ts";
+ *  known what became of each word, and a look-alike is not mistaken for the passage. */
+import { type Page, pageAt, type Pages } from "../base/pages.ts";
 import { effectiveSpa } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { decodeHtml } from "../html/decode.ts";

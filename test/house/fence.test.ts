@@ -216,6 +216,14 @@ describe("the shape of the source", () => {
     expect(circles(made({ "src/a.ts": a, "src/b.ts": b, "src/c.ts": "" }))).toHaveLength(files);
   });
 
+  test("every import begins its line, where the fence reads it", () => {
+    const hidden = (all: Sources): string[] =>
+      [...all].flatMap(([path, text]) => (/^.*\*\/ *(?:import|export)\b/m.test(text) ? [path] : []));
+    expect(hidden(PRODUCT_SOURCES)).toEqual([]);
+    expect(hidden(made({ "src/a.ts": '/** A. */ import type { B } from "./b.ts";\n' }))).toEqual(["src/a.ts"]);
+    expect(hidden(made({ "src/a.ts": '/** A. */\nimport type { B } from "./b.ts";\n' }))).toEqual([]);
+  });
+
   test("nothing is exported that nobody imports", () => {
     expect(unusedExports(PRODUCT_SOURCES, AROUND, new Set(["lib.ts"]))).toEqual([]);
   });

@@ -1,5 +1,6 @@
 /** Finds the places that have a quote's very words, and says how like the quote's the surroundings are there. Runs in
- *  browsers. */ import type { Quote } from "./quote.ts";
+ *  browsers. */
+import type { Quote } from "./quote.ts";
 import { quoteWords, type QuoteWords, type TextIndex } from "./text-index.ts";
 import { align } from "./word-diff.ts";
 import { firstFrom, isInWord, lettersIn } from "./words.ts";

@@ -1,5 +1,6 @@
 /** Matches the words of an old text with those of a new one. The work is bounded: some words of very different texts stay
- *  unmatched. */ import { growing, type Vocabulary, weightOf, wordLikeness, type Words, wordsOf } from "./words.ts";
+ *  unmatched. */
+import { growing, type Vocabulary, weightOf, wordLikeness, type Words, wordsOf } from "./words.ts";
 
 /** The first landmarks are rows of so many words that each text has once; then shorter rows. */
 const LANDMARK = 4;

@@ -9,7 +9,7 @@ import { commandHelp, overview } from "./src/cli/help.ts";
 import { refuseForeignSettings } from "./src/cli/invocation.ts";
 import { openLinks } from "./src/cli/saved/links.ts";
 import { serverFrom } from "./src/cli/saved/server.ts";
-import { openTerminal, type Env, type Terminal } from "./src/cli/terminal/index.ts";
+import { type Env, openTerminal, type Terminal } from "./src/cli/terminal/index.ts";
 import { red, sayWithMark } from "./src/cli/terminal/text.ts";
 import { VERSION } from "./src/cli/version.ts";
 import { knowLocalhost } from "./src/client/loopback.ts";

@@ -20,7 +20,7 @@ import { lint } from "./lint/index.ts";
 import { checkRules } from "./rules.ts";
 import { detectSpa } from "./spa.ts";
 
-export { openDelta } from "./archive/delta.ts";
+export { openDelta } from "./archive/plan.ts";
 export type { Ingested } from "./archive/ingested.ts";
 export { planUpload } from "./archive/plan.ts";
 

@@ -10,7 +10,7 @@ import { answerEmpty, answerJson } from "../http/answers.ts";
 import type { Method } from "../http/match.ts";
 import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
 import { ACCOUNT_HANDLERS } from "./account.ts";
-import { SIGN_IN_HANDLERS } from "./sign-in.ts";
+import { changePassword, SIGN_IN_HANDLERS } from "./sign-in.ts";
 import { admit } from "./caller.ts";
 import { makeChallenge } from "./challenge.ts";
 import type { ApiHandler, Handler, ApiHandlers, Route, WhoOf } from "./context.ts";
@@ -18,7 +18,6 @@ import { DEPLOY_TOKEN_HANDLERS } from "./deploy-tokens.ts";
 import { DEPLOY_HANDLERS } from "./deploys/deploy.ts";
 import { makePreview } from "./deploys/preview.ts";
 import { explain } from "./explain.ts";
-import { changePassword } from "./passwords.ts";
 import { readScreenshot } from "./renders.ts";
 import { SITE_HANDLERS } from "./sites.ts";
 

@@ -36,10 +36,9 @@ import { startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 import { type App, createApp } from "./app.ts";
-import { commentParts, createCommentPaths } from "./comments.ts";
+import { commentParts, createCommentPaths, createOwnPaths } from "./own-paths.ts";
 import { openDescriptors } from "./connection-limit.ts";
 import { type Listener, listenPatiently, openListener } from "./listener.ts";
-import { createOwnPaths } from "./own-paths.ts";
 import { type QuoteSearch, startQuoteSearch } from "./quote-search.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */

@@ -1,7 +1,7 @@
 /** BEYOND 7, command line: `svc preview --markdown`, a comment for a pull request in which no file's name does anything. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Marked } from "marked";
-import { inert, markdownOf } from "../../src/cli/commands/preview.ts";
+import { inert, markdownOf } from "../../src/cli/commands/previews.ts";
 import { homeWithSite, json } from "../kit/cli.ts";
 import { shared, sharedServer } from "../kit/shared.ts";
 

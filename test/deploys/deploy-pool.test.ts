@@ -3,11 +3,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:tes
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type DeployProcess, startDeployProcess } from "../../src/deploy/task.ts";
+import { createPool, type DeployPool, type DeployProcess, startDeployProcess } from "../../src/deploy/pool.ts";
 import { receiveZip, takeZip } from "../../src/deploy/upload-file.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
 import type { Bytes } from "../../src/base/types.ts";
-import { createPool, type DeployPool } from "../../src/deploy/pool.ts";
 import { measureStages } from "../../src/deploy/worker.ts";
 import { Refusal } from "../../src/base/errors.ts";
 import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";

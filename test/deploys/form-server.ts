@@ -12,7 +12,7 @@ import { createApi } from "../../src/routes/index.ts";
 import { inFlight } from "../../src/routes/deploys/request.ts";
 import { openRates } from "../../src/store/sqlite/rates.ts";
 import { secretFiles } from "../../src/store/index.ts";
-import { commentParts } from "../../src/server/comments.ts";
+import { commentParts } from "../../src/server/own-paths.ts";
 import type { TestServer } from "../kit/server.ts";
 
 const ROWS: readonly Route[] = [

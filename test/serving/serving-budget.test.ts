@@ -1,8 +1,7 @@
 /** What the caches of a serving process may hold. */
 import { describe, expect, test } from "bun:test";
-import { createBodies, createBodyMaker } from "../../src/serve/bodies.ts";
+import { createBodies, createBodyMaker, newEncodedBody } from "../../src/serve/bodies.ts";
 import { type CacheEntry, createByteBudgetCache, type FileAnswer, type FileContent } from "../../src/serve/cache.ts";
-import { newEncodedBody } from "../../src/serve/contents.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
 import { policyOf } from "../../src/serve/policy.ts";
 import { unchanged, whole, wholeInit } from "../../src/serve/file-headers.ts";

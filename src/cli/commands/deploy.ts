@@ -9,7 +9,7 @@ import { session, withoutDeployToken } from "../saved/state.ts";
 import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
 import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
-import { type Spinner, whileSpinning } from "../terminal/spinner.ts";
+import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment, seconds, size } from "../terminal/units.ts";
 import { type Content, contentAt, contentOfProject, requireExisting, zipContent } from "./content.ts";

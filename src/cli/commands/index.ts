@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "markdown", help: "print a comment for a pull request on stdout" },
       { ...QUIET_FLAG, help: "the URL alone on stdout" },
     ],
-    run: (...call) => import("./preview.ts").then(({ preview }) => preview(...call)),
+    run: (...call) => import("./previews.ts").then(({ preview }) => preview(...call)),
   },
   {
     name: "promote",

@@ -11,7 +11,7 @@ import { openBrowser } from "../terminal/open-browser.ts";
 import { pendingLogins } from "../saved/pending-logins.ts";
 import { signIn, type Session } from "../service/sign-in.ts";
 import { randomKey } from "../../base/random.ts";
-import { whileSpinning } from "../terminal/spinner.ts";
+import { whileSpinning } from "../terminal/index.ts";
 import { requireToken } from "../saved/state.ts";
 import { bold, cyan, dim, text, yellow } from "../terminal/text.ts";
 import { ACCOUNT, type DeviceCode } from "../service/wire.ts";

@@ -6,7 +6,7 @@ import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
-import type { Spinner } from "../terminal/spinner.ts";
+import type { Spinner } from "../terminal/index.ts";
 import { count } from "../terminal/units.ts";
 import type { OpenedSite } from "./chosen-site.ts";
 import { type Content, zipContent } from "./content.ts";

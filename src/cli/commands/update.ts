@@ -20,7 +20,7 @@ import { isBuiltAt, isAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { sendContent } from "./send-content.ts";
 import { thenWait } from "./wait.ts";
-import { whileSpinning, type Spinner } from "../terminal/spinner.ts";
+import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import {
   chooseSite,
   openSite,

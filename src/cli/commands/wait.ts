@@ -5,7 +5,7 @@ import type { Context, CallWords } from "../command.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { SEEN, type Render } from "../service/wire.ts";
-import { whileSpinning } from "../terminal/spinner.ts";
+import { whileSpinning } from "../terminal/index.ts";
 import { dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { tellReceipt } from "./receipt.ts";
 

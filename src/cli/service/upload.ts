@@ -1,5 +1,5 @@
 /** The upload of a zip with its progress on the spinner, and the proof of work that the service may demand before it. */
-import type { Spinner } from "../terminal/spinner.ts";
+import type { Spinner } from "../terminal/index.ts";
 import { size } from "../terminal/units.ts";
 import { type Body } from "./api.ts";
 

@@ -3,9 +3,8 @@ import { writeSync } from "node:fs";
 import { isatty } from "node:tty";
 import { codeOf } from "../failure.ts";
 import { sleepSync } from "../sleep-sync.ts";
-import { noSpinner, startSpinner, type Spinner } from "./spinner.ts";
 import { visibleJson, visibleLine } from "../../base/visible.ts";
-import { bold, cyan, text, type Text } from "./text.ts";
+import { bold, cyan, dim, text, type Text } from "./text.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -104,5 +103,56 @@ export function openTerminal(env: Env, options: { json: boolean; quiet: boolean 
       animated ? (spinner = startSpinner(label, (frame) => write(2, frame), columns!, errColors)) : noSpinner,
     restore,
     ...farewell(errIsTerminal, toErr, restore),
+  };
+}
+
+// One moving line that says what is going on. When it stops, it is removed.
+
+export interface Spinner {
+  label(label: string): void;
+  stop(): void;
+  /** Whether anyone sees it, so that progress is worth measuring. */
+  readonly visible: boolean;
+}
+
+/** For a pipe, a file and `-q`: shows nothing. */
+const noSpinner: Spinner = { label() {}, stop() {}, visible: false };
+
+/** Shows the spinner until `work` has succeeded or failed. */
+export async function whileSpinning<Result>(
+  terminal: { spinner(label: string): Spinner },
+  work: (spinner: Spinner) => Promise<Result>,
+  label = "Reading files",
+): Promise<Result> {
+  const spinner = terminal.spinner(label);
+  try {
+    return await work(spinner);
+  } finally {
+    spinner.stop();
+  }
+}
+
+const FRAMES = [..."⠋⠙⠹⠸⠼⠴⠦⠧⠇⠏"];
+const [HIDE_CURSOR, SHOW_CURSOR, CLEAR_LINE] = ["\x1b[?25l", "\x1b[?25h", "\r\x1b[2K"];
+
+function startSpinner(first: string, write: (frame: string) => void, columns: number, colors: boolean): Spinner {
+  let [label, frame, running] = [first, 0, true];
+  const paint = () => {
+    // A line that is wider than the terminal could not be removed again.
+    const line = text`  ${cyan(FRAMES[frame++ % FRAMES.length]!)} ${dim(label.slice(0, columns - 6))}`;
+    write(CLEAR_LINE + line.render(colors));
+  };
+  write(HIDE_CURSOR);
+  paint();
+  const timer = setInterval(paint, 80);
+  return {
+    visible: true,
+    label: (next) => void (label = next),
+    stop: () => {
+      if (!running) return;
+      running = false;
+      clearInterval(timer);
+      write(CLEAR_LINE + SHOW_CURSOR);
+    },
   };
 }

@@ -4,7 +4,7 @@
 import { type Candidate, contextOf, isWhole, occurrences, surroundings } from "./occurrences.ts";
 import { passages } from "./passages.ts";
 import type { Quote } from "./quote.ts";
-import { indexOf, type TextIndex } from "./text-index.ts";
+import { indexOf, type TextIndex } from "./words.ts";
 import { normalise } from "./text.ts";
 
 interface Anchored {

@@ -1,9 +1,8 @@
 /** Finds the places that have a quote's very words, and says how like the quote's the surroundings are there. Runs in
  *  browsers. */
 import type { Quote } from "./quote.ts";
-import { quoteWords, type QuoteWords, type TextIndex } from "./text-index.ts";
+import { firstFrom, isInWord, lettersIn, quoteWords, type QuoteWords, type TextIndex } from "./words.ts";
 import { align } from "./word-diff.ts";
-import { firstFrom, isInWord, lettersIn } from "./words.ts";
 
 /** A page may have a word a million times: only so many places are looked at, the nearest to the hint. */
 const MOST = 20_000;

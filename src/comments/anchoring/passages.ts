@@ -2,9 +2,8 @@
  *  match its prefix and those that match its suffix. Runs in browsers. */
 import { type Candidate, type Cut, cut, nearness } from "./occurrences.ts";
 import type { Quote } from "./quote.ts";
-import type { TextIndex } from "./text-index.ts";
+import { type TextIndex, wordLikeness } from "./words.ts";
 import { align } from "./word-diff.ts";
-import { wordLikeness } from "./words.ts";
 
 /** The share of the quote's weight that a stretch must have to be compared. */
 const LEAST_SHARE = 0.3;

@@ -1,4 +1,4 @@
-/** A text cut into words, for comparing texts word by word. Runs in browsers. */
+/** A text cut into words, for comparing texts word by word, and the index of a page's words. Runs in browsers. */
 
 /** The words of a text: letters and digits in a row, or one sign. A character of a script without spaces is a word. */
 export interface Words {
@@ -47,7 +47,7 @@ const classOf = (code: number): number => (code < 0x250 ? COMMON[code]! : classi
 
 /** The weight of a word in a comparison: signs have little, long words more; a character that is a word by itself
  *  (COMMENTS 3) counts as three letters. */
-export function weightAt(text: string, start: number, end: number): number {
+function weightAt(text: string, start: number, end: number): number {
   if (end - start > 1) return Math.min(end - start, 8);
   return text.charCodeAt(start) < 0x2e80 ? 1 : 3;
 }
@@ -136,4 +136,51 @@ export function wordLikeness(a: string, from: number, to: number, b: string, sta
   while (tail < most - head && a.charCodeAt(to - 1 - tail) === b.charCodeAt(end - 1 - tail)) tail++;
   const share = (head + tail) / longest;
   return share < LEAST ? 0 : share * NEVER_WHOLE;
+}
+
+// The index of a page's text is made once for all quotes that are looked for in it.
+
+export interface TextIndex {
+  readonly text: string;
+  readonly words: Words;
+  readonly vocabulary: Vocabulary;
+  /** The weight of each word, by its number. */
+  readonly weights: Float64Array;
+  /** The places of a word, by its number: counts of words before it, ascending. */
+  standing(id: number): Int32Array;
+}
+
+/** The words of a quote by the index's numbers: a word that the text does not have has a negative number. */
+export interface QuoteWords extends Words {
+  readonly weights: Float64Array;
+}
+
+function build(text: string): TextIndex {
+  const vocabulary: Vocabulary = new Map();
+  const words = wordsOf(text, growing(vocabulary));
+  const weights = Float64Array.from(vocabulary.keys(), weightOf);
+  return { text, words, vocabulary, weights, standing: standingOf(words, vocabulary.size) };
+}
+
+/** All places in one array, sorted by word. */
+function standingOf({ ids, count }: Words, size: number): (id: number) => Int32Array {
+  const ends = new Int32Array(size);
+  for (let at = 0; at < count; at++) ends[ids[at]!]!++;
+  for (let id = 1; id < size; id++) ends[id]! += ends[id - 1]!;
+  const places = new Int32Array(count);
+  const starts = ends.slice();
+  for (let at = count - 1; at >= 0; at--) places[--starts[ids[at]!]!] = at;
+  return (id) => places.subarray(starts[id], ends[id]);
+}
+
+/** Quotes of one text are looked for one after the other, so the last index is kept. */
+let last: TextIndex | null = null;
+
+export const indexOf = (text: string): TextIndex => (last?.text === text ? last : (last = build(text)));
+
+export function quoteWords({ vocabulary }: TextIndex, quote: string): QuoteWords {
+  const unknown: Vocabulary = new Map();
+  const words = wordsOf(quote, (word) => vocabulary.get(word) ?? -1 - growing(unknown)(word));
+  const weights = Float64Array.from(words.starts, (start, i) => weightAt(quote, start, words.ends[i]!));
+  return { ...words, weights };
 }

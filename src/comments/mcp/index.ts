@@ -7,7 +7,7 @@ import { Refusal } from "../../base/errors.ts";
 import { answerJson, KEPT_HEADERS } from "../../http/answers.ts";
 import type { Exchange } from "../../http/exchange.ts";
 import { type Agent, agentOf, type McpParts, refuseWithout } from "./agent.ts";
-import { refuseOthers } from "./arguments.ts";
+import { refuseOthers, type Tool, TOOLS } from "./tools.ts";
 import {
   agreedVersion,
   type Era,
@@ -24,7 +24,6 @@ import {
   STATELESS,
 } from "./rpc.ts";
 import { INPUT, OUTPUT } from "./schemas.ts";
-import { type Tool, TOOLS } from "./tools.ts";
 
 interface McpCall {
   request: Request;

@@ -18,11 +18,10 @@ import { type Selected, Selecting } from "./page/selecting.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
 import { Said } from "./panel/said.ts";
-import { Sending } from "./sending.ts";
+import { becomeOwner, Sending } from "./writing.ts";
 import { Session } from "./session.ts";
 import { Surface } from "./surface.ts";
 import { plural } from "./words.ts";
-import { becomeOwner } from "./writing.ts";
 
 export function start(handover: Handover): void {
   void new Widget(handover).begin();

@@ -1,5 +1,5 @@
 /** Writes and decisions of the widget. Each returns a sentence about what went wrong, or null. */
-import type { Comment, Thread } from "../types.ts";
+import type { Comment, TextQuoteSelector, Thread } from "../types.ts";
 import type { Quote } from "../anchoring/quote.ts";
 import { type Answer, call, COMMENTS } from "./call.ts";
 import type { Session } from "./session.ts";
@@ -21,7 +21,7 @@ async function told(session: Session, answer: Answer): Wrong {
   return wrongOf(answer);
 }
 
-export interface Post {
+interface Post {
   text: string;
   /** Null: a thread of its own, about `quote`, `element` or the whole page. */
   thread_id: string | null;
@@ -29,7 +29,7 @@ export interface Post {
   element: string | null;
 }
 
-export interface Sent {
+interface Sent {
   wrong: string | null;
   /** The id of the comment as it is now. */
   id: string | null;
@@ -58,7 +58,7 @@ function annotationOf({ path }: Session, { text, thread_id, quote, element }: Po
 
 /** Sent twice where the first try had no answer: under one key it is one comment. `answered` is called before what is
  *  shown is asked for anew. */
-export async function post(session: Session, written: Post, answered: () => void): Promise<Sent> {
+async function post(session: Session, written: Post, answered: () => void): Promise<Sent> {
   const annotation = annotationOf(session, written);
   let answer = await call("POST", "", annotation);
   if (answer.status === 0) answer = await call("POST", "", annotation);
@@ -109,3 +109,59 @@ export async function becomeOwner(session: Session, code: string): Wrong {
 /** The answer is the same for every report. */
 export const report = async (id: string, reason: string, text: string): Wrong =>
   wrongOf(await call("POST", `${id}/report`, { reason, ...(text && { text }) }));
+
+// A comment that was posted and has no answer yet is shown in its thread already.
+
+/** No id of the server begins so. */
+const MARK = "sending-";
+export const isSending = ({ id }: { id: string }): boolean => id.startsWith(MARK);
+
+interface Local extends Post {
+  id: string;
+  created_at: string;
+}
+
+export class Sending {
+  private locals: Local[] = [];
+  private count = 0;
+
+  constructor(private readonly session: Session) {}
+
+  async send(written: Post): Promise<Sent> {
+    const local = { ...written, id: `${MARK}${++this.count}`, created_at: new Date(Date.now()).toISOString() };
+    this.locals.push(local);
+    this.session.changed();
+    const sent = await post(this.session, written, () => {
+      this.locals = this.locals.filter((one) => one !== local);
+    });
+    return sent;
+  }
+
+  /** The threads as their writer sees them. */
+  threads(): readonly Thread[] {
+    const all = this.session.threads.map((thread) => this.withReplies(thread));
+    const begun = this.locals.filter(({ thread_id }) => thread_id === null).map((local) => this.threadOf(local));
+    return [...all, ...begun];
+  }
+
+  private withReplies(thread: Thread): Thread {
+    const replies = this.locals.filter(({ thread_id }) => thread_id === thread.id);
+    if (replies.length === 0) return thread;
+    return { ...thread, comments: [...thread.comments, ...replies.map((local) => this.commentOf(local))] };
+  }
+
+  private commentOf({ id, text, created_at }: Local): Comment {
+    const { viewer } = this.session;
+    const by = { id: viewer.id ?? "", name: viewer.name ?? "You", kind: viewer.owner ? "owner" : "visitor" } as const;
+    return { id, by, text, visibility: "public", created_at, edited_at: null, mine: true, etag: "" };
+  }
+
+  private threadOf(local: Local): Thread {
+    const { page } = this.session;
+    const { id, quote, element } = local;
+    const selector = quote && ([{ type: "TextQuoteSelector", ...quote }] satisfies [TextQuoteSelector]);
+    const found = { ...(selector && { selector }), ...(element && { hints: { element } }) };
+    const anchor = { source: location.origin + page, ...found, carried: null, version_id: "" };
+    return { id, page, status: "open", visibility: "public", anchor, comments: [this.commentOf(local)] };
+  }
+}

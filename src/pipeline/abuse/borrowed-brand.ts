@@ -1,10 +1,9 @@
 /** A page that asks for a password and shows itself as somebody else. */
 import type { Budget } from "../budget.ts";
 import { type Brand, isBelow } from "./brands.ts";
-import { asksForPassword, type PageFacts, type Picture } from "./facts.ts";
+import { asksForPassword, type PageFacts, type Picture, plainWords } from "./facts.ts";
 import type { Look } from "./signal.ts";
 import { hostOf } from "./destinations.ts";
-import { plainWords } from "./words.ts";
 import { attributesOf } from "../../html/attributes.ts";
 
 /** The separators between the parts of a page's title. */

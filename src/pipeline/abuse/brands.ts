@@ -1,5 +1,5 @@
 /** Brands that phishing pages pass themselves off as. The list is the operator's: DATA/brands.txt. */
-import { plainWords } from "./words.ts";
+import { plainWords } from "./facts.ts";
 
 export interface Brand {
   /** As people write it. */

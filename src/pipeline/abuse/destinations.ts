@@ -15,8 +15,7 @@ import {
 import { decodeEntities } from "../../html/character-references.ts";
 import type { Budget } from "../budget.ts";
 import { show } from "../show.ts";
-import { type Control, type Form, isSubmit, MOST, type PageFacts } from "./facts.ts";
-import { type Risk, RISK_NAMES } from "./words.ts";
+import { type Control, type Form, isSubmit, MOST, type PageFacts, type Risk, RISK_NAMES } from "./facts.ts";
 
 /** Those of a browser: by place, or by the id in `form=`. */
 function formsOf(control: Control, byId: ReadonlyMap<string, Form[]>): readonly Form[] {

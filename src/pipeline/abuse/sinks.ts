@@ -1,7 +1,6 @@
 /** Reject 2: a page that asks for a password or a recovery phrase and knows a bot or a webhook to hand it to. */
 import type { PageCode } from "./page-code.ts";
-import type { PageFacts } from "./facts.ts";
-import { RISK_NAMES } from "./words.ts";
+import { type PageFacts, RISK_NAMES } from "./facts.ts";
 
 /** The part of an address that Base64 always shows, for each of the three places where it can begin. */
 const inBase64 = (address: string): string[] =>

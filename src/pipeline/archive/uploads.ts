@@ -7,8 +7,7 @@ import type { Limits } from "../../base/types.ts";
 import { droppedAs } from "../../base/reserved-paths.ts";
 import { show } from "../show.ts";
 import { cleanPath, refuseClashes } from "./paths.ts";
-import { decodeName, type ZipEntry } from "./directory.ts";
-import type { LocatedEntry } from "./read.ts";
+import { decodeName, type LocatedEntry, type ZipEntry } from "./read.ts";
 import { refuseEntry } from "./refusals.ts";
 
 /** An entry that may become a file, by its name. */

@@ -15,8 +15,7 @@ import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../mark
 import type { Drawing } from "../markdown/undrawn.ts";
 import { show } from "../show.ts";
 import { languageOf } from "./language.ts";
-import { overview } from "./nav.ts";
-import { docsPage, docsText, themed } from "./page.ts";
+import { docsPage, docsText, overview, themed } from "./page.ts";
 import { type DocsPage, firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import script from "./script.js.txt" with { type: "text" };
 import { docsSite, type DocsSite, type PageFolder, placeAnywhere, placeAt } from "./site.ts";

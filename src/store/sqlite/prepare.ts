@@ -10,7 +10,7 @@ import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
 import { databaseFile } from "./database.ts";
-import { prepareGeneration } from "./generation.ts";
+import { prepareGeneration } from "./data-dir.ts";
 import { prepareRates } from "./rates.ts";
 
 /** Another server holds the data directory: the start fails with exit code 1. */

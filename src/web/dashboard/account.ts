@@ -1,9 +1,8 @@
 /** `/dashboard/account`: the account, its sessions, the deploy tokens of CI, the password, the deletion (WEB 8). */
 import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
-import { forgetSession } from "../../routes/sign-in.ts";
+import { changePassword, forgetSession } from "../../routes/sign-in.ts";
 import { unauthorized } from "../../routes/caller.ts";
-import { changePassword } from "../../routes/passwords.ts";
 import type { Account } from "../../store/people/accounts.ts";
 import type { Session } from "../../store/people/sessions.ts";
 import { answerPage, csrfOf } from "../frame.ts";

@@ -1,7 +1,7 @@
 /** The calls that the parts of the panel may make to the rest of the widget. */
 import type { Thread } from "../../types.ts";
 import type { PagePlace } from "../page/places.ts";
-import type { Sending } from "../sending.ts";
+import type { Sending } from "../writing.ts";
 import type { Session } from "../session.ts";
 
 export interface Hands {

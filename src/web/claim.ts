@@ -7,7 +7,7 @@ import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { claimSite } from "../routes/account.ts";
 import { siteUrl } from "../http/hosts.ts";
-import type { Ctx } from "../routes/context.ts";
+import type { Ctx, Route } from "../routes/context.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";
@@ -87,7 +87,7 @@ function yours(ctx: Ctx, slug: string): Response {
 }
 
 /** `GET /claim/:id`. It does not say whether the site exists: only its owner may know. */
-export async function showClaim(ctx: Ctx) {
+async function showClaim(ctx: Ctx) {
   const { caller, params, parts } = ctx;
   if (caller.kind !== "account") return signInFirst(ctx);
   const site = await parts.store.sites.byId(params.id!);
@@ -95,7 +95,7 @@ export async function showClaim(ctx: Ctx) {
 }
 
 /** `POST /claim/:id`. */
-export async function submitClaim(ctx: Ctx) {
+async function submitClaim(ctx: Ctx) {
   const { caller, request, exchange } = ctx;
   if (caller.kind !== "account") return signedOutMeanwhile(ctx, pageOf(ctx));
   const typed = async (): Promise<Typed> => {
@@ -115,3 +115,9 @@ export async function submitClaim(ctx: Ctx) {
   }
   return answerRedirect(pageOf(ctx), exchange);
 }
+
+/** The page of a claim link. */
+export const CLAIM: readonly Route[] = [
+  ["GET", "/claim/:id", showClaim],
+  ["POST", "/claim/:id", submitClaim],
+];

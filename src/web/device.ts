@@ -6,7 +6,7 @@ import { readForm } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { confirmPassword, readUserCode, showUserCode } from "../routes/sign-in.ts";
 import { limitClient } from "../http/rate-limit.ts";
-import type { Ctx } from "../routes/context.ts";
+import type { Ctx, Route } from "../routes/context.ts";
 import type { DeviceLogin } from "../store/people/device-logins.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { answerPage, csrfOf } from "./frame.ts";
@@ -135,7 +135,7 @@ function refuseUnlessNavigation({ request: { headers } }: Ctx): void {
 }
 
 /** `GET /device`: asks for the code; with `?user_code=`, shows the login that waits under it. */
-export async function showDevice(ctx: Ctx) {
+async function showDevice(ctx: Ctx) {
   const { caller, query, exchange, parts } = ctx;
   const state = query.get("done");
   if (state === "approved" || state === "denied") return done(ctx, state);
@@ -159,7 +159,7 @@ async function confirmAgain(ctx: Ctx, caller: SignedInCaller, password: string |
 }
 
 /** `POST /device`: the click. */
-export async function decideDevice(ctx: Ctx) {
+async function decideDevice(ctx: Ctx) {
   const { caller } = ctx;
   const { user_code, decision, password } = await readForm(ctx.request);
   const code = readUserCode(user_code);
@@ -181,3 +181,9 @@ export async function decideDevice(ctx: Ctx) {
   if (!(await device_logins.decide(login.user_code, state, caller))) return notWaiting(ctx);
   return answerRedirect(`/device?done=${state}`, ctx.exchange);
 }
+
+/** The page that signs a device in (RFC 8628). */
+export const DEVICE: readonly Route[] = [
+  ["GET", "/device", showDevice],
+  ["POST", "/device", decideDevice],
+];

@@ -51,7 +51,7 @@ const fromATerminal = (base_url: string): Html =>
   </section>`;
 
 /** `GET /`. */
-export const showHome = async (ctx: Ctx): Promise<Response> => homePage(ctx);
+const showHome = async (ctx: Ctx): Promise<Response> => homePage(ctx);
 
 /** `refusal`: why what came by its form was not published. */
 function homePage(ctx: Ctx, refusal?: Refusal): Response {
@@ -123,4 +123,7 @@ async function publish(ctx: Ctx): Promise<Response> {
   }
 }
 
-export const PUBLISH: readonly Route[] = [["POST", "/", publish, "file_form"]];
+export const HOME: readonly Route[] = [
+  ["GET", "/", showHome],
+  ["POST", "/", publish, "file_form"],
+];

@@ -5,7 +5,7 @@ import { html, type Html } from "../html/template.ts";
 import { answerRedirect, HOME, nextPath } from "../http/answers.ts";
 import { login, signup } from "../routes/sign-in.ts";
 import { readForm } from "../http/body.ts";
-import type { Ctx } from "../routes/context.ts";
+import type { Ctx, Route } from "../routes/context.ts";
 import { answerPage } from "./frame.ts";
 import { alertBox, button, card, field, hiddenField, warningBox } from "./parts.ts";
 import { isShownAgain } from "./who.ts";
@@ -148,7 +148,15 @@ const submit =
     }
   };
 
-export const showSignIn = show(signInPage);
-export const submitSignIn = submit(login, signInPage);
-export const showSignUp = show(signUpPage);
-export const submitSignUp = submit(signup, signUpPage);
+const showSignIn = show(signInPage);
+const submitSignIn = submit(login, signInPage);
+const showSignUp = show(signUpPage);
+const submitSignUp = submit(signup, signUpPage);
+
+/** The pages for signing in and signing up. */
+export const SIGN_IN: readonly Route[] = [
+  ["GET", "/signin", showSignIn],
+  ["POST", "/signin", submitSignIn, "no_session"],
+  ["GET", "/signup", showSignUp],
+  ["POST", "/signup", submitSignUp, "no_session"],
+];

@@ -1,4 +1,5 @@
 /** `/dashboard/account`: the account, its sessions, the deploy tokens of CI, the password, the deletion (WEB 8). */
+import type { Route } from "../../routes/context.ts";
 import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
 import { changePassword, forgetSession } from "../../routes/sign-in.ts";
@@ -131,10 +132,10 @@ async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response
 }
 
 /** `GET /dashboard/account`. */
-export const showAccount = accountPage((ctx) => accountPageOf(ctx));
+const showAccount = accountPage((ctx) => accountPageOf(ctx));
 
 /** `POST …/sessions/:id/end`. One's own: a sign-out. */
-export const endOneSession = accountForm({
+const endOneSession = accountForm({
   page: () => ACCOUNT,
   async act(ctx) {
     const { account_id, session_id: own } = ctx.caller;
@@ -149,7 +150,7 @@ export const endOneSession = accountForm({
 });
 
 /** `POST …/sessions/end-others`. */
-export const endOtherSessions = accountForm({
+const endOtherSessions = accountForm({
   page: () => ACCOUNT,
   async act(ctx) {
     await ctx.parts.store.sessions.endOthers(ctx.caller);
@@ -159,7 +160,7 @@ export const endOtherSessions = accountForm({
 });
 
 /** `POST …/tokens/:id/revoke`. */
-export const revokeToken = accountForm({
+const revokeToken = accountForm({
   page: () => ACCOUNT,
   async act(ctx) {
     const revoked = await ctx.parts.store.deploy_tokens.revoke(ctx.caller, ctx.params.id!);
@@ -170,7 +171,7 @@ export const revokeToken = accountForm({
 });
 
 /** `POST …/password`. */
-export const submitPassword = accountForm({
+const submitPassword = accountForm({
   page: () => ACCOUNT,
   async act(ctx) {
     await changePassword(ctx);
@@ -178,3 +179,12 @@ export const submitPassword = accountForm({
   },
   again: accountPageOf,
 });
+
+/** The account's page and its forms. */
+export const ACCOUNT_ROWS: readonly Route[] = [
+  ["GET", "/dashboard/account", showAccount],
+  ["POST", "/dashboard/account/sessions/end-others", endOtherSessions],
+  ["POST", "/dashboard/account/sessions/:id/end", endOneSession],
+  ["POST", "/dashboard/account/tokens/:id/revoke", revokeToken],
+  ["POST", "/dashboard/account/password", submitPassword],
+];

@@ -2,7 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
-import type { Ctx } from "../../routes/context.ts";
+import type { Ctx, Route } from "../../routes/context.ts";
 import { makePreviewLive, makeVersionLive } from "../../routes/sites.ts";
 import { redeployByForm } from "../../routes/deploys/deploy.ts";
 import type { SiteChange } from "../../store/ownership.ts";
@@ -30,7 +30,7 @@ function settingsOf(fields: URLSearchParams): SiteChange {
 }
 
 /** `POST …/settings`. */
-export const saveSettings = accountForm({
+const saveSettings = accountForm({
   page: sitePath,
   async act(ctx, fields) {
     const { site_id } = await ownSite(ctx);
@@ -41,7 +41,7 @@ export const saveSettings = accountForm({
 });
 
 /** `POST …/rollback`. */
-export const makeLive = accountForm({
+const makeLive = accountForm({
   page: sitePath,
   async act(ctx, fields) {
     const { site_id } = await ownSite(ctx);
@@ -52,7 +52,7 @@ export const makeLive = accountForm({
 });
 
 /** `POST …/previews`: one is made live, or ends. */
-export const changePreview = accountForm({
+const changePreview = accountForm({
   page: sitePath,
   async act(ctx, fields) {
     const { site_id } = await ownSite(ctx);
@@ -69,7 +69,7 @@ export const changePreview = accountForm({
 });
 
 /** `POST …/deploys`: a form with a zip (WEB 4.8). */
-export async function deployByForm(ctx: Ctx): Promise<Response> {
+async function deployByForm(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, sitePath(ctx));
   await ownSite(ctx); // another's is a 404 here, as on every page
   try {
@@ -81,3 +81,11 @@ export async function deployByForm(ctx: Ctx): Promise<Response> {
     return sitePage(ctx, await ownSite(ctx), { refusal: error, deploy: true });
   }
 }
+
+/** The forms of a site's page. */
+export const CHANGE_SITE_ROWS: readonly Route[] = [
+  ["POST", "/dashboard/sites/:id/deploys", deployByForm, "file_form"],
+  ["POST", "/dashboard/sites/:id/rollback", makeLive],
+  ["POST", "/dashboard/sites/:id/previews", changePreview],
+  ["POST", "/dashboard/sites/:id/settings", saveSettings],
+];

@@ -1,5 +1,6 @@
 /** Deletions: of the account and all its sites, when its address and its password were typed (WEB 8); of one site, when its
  *  slug was typed (WEB 6); of several sites (WEB 5). */
+import type { Route } from "../../routes/context.ts";
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -50,10 +51,10 @@ async function askForPassword(ctx: SignedIn, refusal?: Refusal): Promise<Respons
 }
 
 /** `GET …/delete`. */
-export const askToDeleteAccount = accountPage((ctx) => askForPassword(ctx));
+const askToDeleteAccount = accountPage((ctx) => askForPassword(ctx));
 
 /** `POST …/delete`. */
-export const deleteOwnAccount = accountForm({
+const deleteOwnAccount = accountForm({
   page: () => `${ACCOUNT}/delete`,
   async act(ctx, fields) {
     const { email } = await accountOf(ctx);
@@ -91,10 +92,10 @@ function askForSlug(ctx: SignedIn, { site_id, slug, stored_versions }: Site, ref
 }
 
 /** `GET …/delete`. */
-export const askToDeleteSite = accountPage(async (ctx) => askForSlug(ctx, await ownSite(ctx)));
+const askToDeleteSite = accountPage(async (ctx) => askForSlug(ctx, await ownSite(ctx)));
 
 /** `POST …/delete`. */
-export const deleteOneSite = accountForm({
+const deleteOneSite = accountForm({
   page: ({ params }) => `${pathOfSite(params.id!)}/delete`,
   async act(ctx, fields) {
     const { site_id, slug } = await ownSite(ctx);
@@ -159,7 +160,7 @@ function askForCount(ctx: SignedIn, sites: readonly Site[], refusal?: Refusal): 
 }
 
 /** `GET /dashboard/delete?site=…`. */
-export const askToDeleteSites = accountPage(async (ctx) => {
+const askToDeleteSites = accountPage(async (ctx) => {
   try {
     const sites = await chosen(ctx, ctx.query.getAll("site"));
     return sites.length === 0 ? answerRedirect(listOf(ctx.query, "none"), ctx.exchange) : askForCount(ctx, sites);
@@ -170,7 +171,7 @@ export const askToDeleteSites = accountPage(async (ctx) => {
 });
 
 /** `POST /dashboard/delete`. */
-export const deleteChosenSites = accountForm({
+const deleteChosenSites = accountForm({
   page: ({ request }) => pathOf(request.url) + queryOf(request.url),
   async act(ctx, fields) {
     const sites = await chosen(ctx, fields.getAll("site"));
@@ -200,3 +201,13 @@ const confirmation = (word: string, refusal?: Refusal): Html =>
     refusal,
     attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,
   });
+
+/** Each deletion is asked for on one page, which its form confirms. */
+export const DELETION_ROWS: readonly Route[] = [
+  ["GET", "/dashboard/delete", askToDeleteSites],
+  ["POST", "/dashboard/delete", deleteChosenSites],
+  ["GET", "/dashboard/sites/:id/delete", askToDeleteSite],
+  ["POST", "/dashboard/sites/:id/delete", deleteOneSite],
+  ["GET", "/dashboard/account/delete", askToDeleteAccount],
+  ["POST", "/dashboard/account/delete", deleteOwnAccount],
+];

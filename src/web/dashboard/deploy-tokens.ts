@@ -3,7 +3,7 @@ import { Refusal } from "../../base/errors.ts";
 import { isSiteId } from "../../base/tokens.ts";
 import { html, type Html } from "../../html/template.ts";
 import { readFormFields } from "../../http/body.ts";
-import type { Ctx } from "../../routes/context.ts";
+import type { Ctx, Route } from "../../routes/context.ts";
 import { LONGEST_TOKEN_NAME, makeDeployToken, MOST_SITES } from "../../routes/deploy-tokens.ts";
 import type { DeployToken } from "../../store/people/deploy-tokens.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
@@ -136,10 +136,10 @@ async function sentAs(ctx: SignedIn, fields: URLSearchParams): Promise<Record<st
 }
 
 /** `GET …/tokens`. */
-export const showMakeToken = accountPage(async (ctx) => form(ctx));
+const showMakeToken = accountPage(async (ctx) => form(ctx));
 
 /** `POST …/tokens`. The answer is a page itself, without a redirect: no other page has the token. */
-export async function makeToken(ctx: Ctx): Promise<Response> {
+async function makeToken(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
   const fields = await readFormFields(ctx.request);
   try {
@@ -189,3 +189,9 @@ export const deployTokensSection = (tokens: readonly DeployToken[], csrf: string
     }
     <div class="below">${linkButton(MAKE_TOKEN, "Make a deploy token", { small: true })}</div>
   </section>`;
+
+/** The page that makes a deploy token. */
+export const DEPLOY_TOKEN_ROWS: readonly Route[] = [
+  ["GET", "/dashboard/account/tokens", showMakeToken],
+  ["POST", "/dashboard/account/tokens", makeToken],
+];

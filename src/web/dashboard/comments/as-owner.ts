@@ -6,7 +6,7 @@ import { ownerCode } from "../../../comments/owner-access.ts";
 import { applySettings } from "../../../comments/owner-settings.ts";
 import { limitOwner } from "../../../comments/visitor/limits.ts";
 import { html } from "../../../html/template.ts";
-import type { Ctx } from "../../../routes/context.ts";
+import type { Ctx, Route } from "../../../routes/context.ts";
 import { isSessionEnded, refusals } from "../../../store/refusals.ts";
 import { answerPage } from "../../frame.ts";
 import { linkButton } from "../../parts.ts";
@@ -48,7 +48,7 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
 }
 
 /** `POST …/comments/owner`. */
-export async function openAsOwner(ctx: Ctx): Promise<Response> {
+async function openAsOwner(ctx: Ctx): Promise<Response> {
   const page = commentsPath(ctx.params.id!);
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, page);
   try {
@@ -83,7 +83,7 @@ function pressedIn(fields: URLSearchParams): Pressed {
 }
 
 /** `POST …/comments/decide`. */
-export const decideOnComment = accountForm({
+const decideOnComment = accountForm({
   page: ({ params }) => commentsPath(params.id!),
   async act(ctx, fields) {
     const site = await ownSite(ctx);
@@ -98,7 +98,7 @@ export const decideOnComment = accountForm({
 });
 
 /** `POST …/comments/settings`: saves who reads and writes a site's comments from now on (WEB 7). */
-export const saveCommentSettings = accountForm({
+const saveCommentSettings = accountForm({
   page: ({ params }) => commentsPath(params.id!),
   async act(ctx, fields) {
     const site = await ownSite(ctx);
@@ -111,3 +111,10 @@ export const saveCommentSettings = accountForm({
   },
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
+
+/** The forms of the page of a site's comments. */
+export const COMMENT_ROWS: readonly Route[] = [
+  ["POST", "/dashboard/sites/:id/comments/settings", saveCommentSettings],
+  ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
+  ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
+];

@@ -17,7 +17,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "src/coding": "coders.ts",
   "src/comments/anchoring": "anchor.ts",
   "src/comments/site": "read.ts",
-  "src/comments/visitor": "who.ts",
   "src/comments/widget": "widget.ts",
   "src/comments/widget/page": "pins.ts",
   "src/comments/widget/panel": "panel.ts",
@@ -28,7 +27,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "src/pipeline/markdown": "render.ts",
   "src/pipeline/references": "page.ts",
   "src/render": "engine.ts",
-  "src/render/page": "visit.ts",
   "src/routes/deploys": "deploy.ts",
   "src/run": "child.ts",
   "src/serve": "site.ts",
@@ -38,7 +36,6 @@ const ENTRIES: Readonly<Record<string, string>> = {
   "src/store/sqlite": "driver.ts",
   "src/web/browser": "zone.ts",
   "src/web/browser/zone": "machine.ts",
-  "src/web/dashboard/comments": "page.ts",
   "src/webhooks": "delivery.ts",
 };
 /** Lines for what is no folder of src. */

@@ -6,6 +6,15 @@ export type Json = { [member: string]: Json } | Json[] | string | number | boole
 export const member = (value: Json, name: string): Json =>
   value && typeof value === "object" && !Array.isArray(value) ? value[name] : undefined;
 
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+export const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
+/** A member that the object has itself; undefined without one, and of what is no object. */
+export const ownMember = (object: unknown, name: string): unknown =>
+  isObject(object) && Object.hasOwn(object, name) ? object[name] : undefined;
+
 const DEPTH = 32;
 
 /** The message goes into the middle of a sentence. */

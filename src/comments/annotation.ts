@@ -1,5 +1,6 @@
 /** Reads an annotation as a client sends it, member by member (COMMENTS 1 and ruling 18). Its id, author, dates and state are
  *  ignored. */
+import { isObject, type JsonObject, ownMember } from "../base/json.ts";
 import { Refusal } from "../base/errors.ts";
 import { mediaType, readJson } from "../http/body.ts";
 import type { Quote } from "../store/notes.ts";
@@ -11,11 +12,6 @@ const invalid = (why: string): Refusal => new Refusal("invalid_annotation", why)
 
 const lengthOf = (text: string): number => [...text].length;
 
-type Members = Readonly<Record<string, unknown>>;
-
-const isObject = (value: unknown): value is Members =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-const member = (object: Members, name: string): unknown => (Object.hasOwn(object, name) ? object[name] : undefined);
 /** One value, or a list of just one. */
 const single = (value: unknown): unknown => (Array.isArray(value) && value.length === 1 ? value[0] : value);
 
@@ -28,19 +24,19 @@ function refuseOtherTypes(request: Request): void {
 }
 
 /** The JSON object of a request, at most 16 KiB. */
-export async function readMembers(request: Request): Promise<Members> {
+export async function readMembers(request: Request): Promise<JsonObject> {
   refuseOtherTypes(request);
   return request.body === null ? {} : readJson(request, MOST_BYTES);
 }
 
 /** Throws unless the type is Annotation or missing. */
-function checkType(annotation: Members): Members {
-  const type = member(annotation, "type") ?? "Annotation";
+function checkType(annotation: JsonObject): JsonObject {
+  const type = ownMember(annotation, "type") ?? "Annotation";
   if ((Array.isArray(type) ? type : [type]).includes("Annotation")) return annotation;
   throw invalid('The "type" must be "Annotation".');
 }
 
-async function readAnnotation(request: Request): Promise<Members> {
+async function readAnnotation(request: Request): Promise<JsonObject> {
   refuseOtherTypes(request);
   try {
     return checkType(await readJson(request, MOST_BYTES));
@@ -56,10 +52,10 @@ const isClean = (text: string): boolean => text.isWellFormed() && !text.includes
 const textOf = (body: unknown): unknown => {
   if (typeof body === "string") return body;
   if (!isObject(body)) return undefined;
-  const [type, format] = [single(member(body, "type")), single(member(body, "format"))];
+  const [type, format] = [single(ownMember(body, "type")), single(ownMember(body, "format"))];
   if (type !== undefined && type !== "TextualBody") throw invalid('The body\'s "type" must be "TextualBody".');
   if (format !== undefined && format !== "text/plain") throw invalid('The body\'s "format" must be "text/plain".');
-  return member(body, "value");
+  return ownMember(body, "value");
 };
 
 /** The text of a comment, with its own line ends. */
@@ -72,16 +68,16 @@ export function checkText(sent: unknown): string {
   return text;
 }
 
-const bodyText = (annotation: Members): string =>
-  checkText(textOf(single(member(annotation, "body"))) ?? member(annotation, "bodyValue"));
+const bodyText = (annotation: JsonObject): string =>
+  checkText(textOf(single(ownMember(annotation, "body"))) ?? ownMember(annotation, "bodyValue"));
 
-function stringIn(selector: Members, name: string): string {
-  const value = member(selector, name) ?? "";
+function stringIn(selector: JsonObject, name: string): string {
+  const value = ownMember(selector, name) ?? "";
   if (typeof value !== "string" || !isClean(value)) throw invalid(`The selector's "${name}" must be a string.`);
   return value;
 }
 
-function quoteOf(selector: Members): Quote {
+function quoteOf(selector: JsonObject): Quote {
   const exact = stringIn(selector, "exact");
   if (exact.trim() === "") throw invalid('The selector\'s "exact" is empty.');
   if (lengthOf(exact) > LONGEST.exact) {
@@ -96,7 +92,7 @@ function quoteOf(selector: Members): Quote {
 const ELEMENT =
   /^(?:#[A-Za-z][\w-]*|[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?(?:\s?>\s?[a-z][a-z0-9-]*(?::nth-of-type\(\d{1,4}\))?)*)$/;
 
-function elementOf(selector: Members): string {
+function elementOf(selector: JsonObject): string {
   const value = stringIn(selector, "value");
   if (value.length <= LONGEST.element && ELEMENT.test(value)) return value;
   throw invalid("A CssSelector is #id or a path of tags with :nth-of-type(), of at most 200 characters.");
@@ -114,7 +110,7 @@ function selectedBy(sent: unknown): Selected {
   const chosen: Selected = { quote: null, element: null };
   for (const selector of selectors) {
     if (!isObject(selector)) throw invalid("A selector must be an object.");
-    const type = member(selector, "type");
+    const type = ownMember(selector, "type");
     if (type === "TextQuoteSelector") chosen.quote ??= quoteOf(selector);
     if (type === "CssSelector") chosen.element ??= elementOf(selector);
   }
@@ -129,22 +125,22 @@ export interface SentComment extends Selected {
   canonical: string | null;
 }
 
-function targetOf(annotation: Members): { target: string } & Selected {
-  const target = single(member(annotation, "target"));
+function targetOf(annotation: JsonObject): { target: string } & Selected {
+  const target = single(ownMember(annotation, "target"));
   if (typeof target === "string") return { target, quote: null, element: null };
-  const source = isObject(target) ? (member(target, "source") ?? member(target, "id")) : undefined;
+  const source = isObject(target) ? (ownMember(target, "source") ?? ownMember(target, "id")) : undefined;
   if (typeof source !== "string") throw invalid("The target must be the address of a page, or have it as its source.");
-  return { target: source, ...selectedBy(member(target as Members, "selector")) };
+  return { target: source, ...selectedBy(ownMember(target as JsonObject, "selector")) };
 }
 
-function motivationOf(annotation: Members): SentComment["motivation"] {
-  const motivation = single(member(annotation, "motivation")) ?? null;
+function motivationOf(annotation: JsonObject): SentComment["motivation"] {
+  const motivation = single(ownMember(annotation, "motivation")) ?? null;
   if (motivation === null || motivation === "commenting" || motivation === "replying") return motivation;
   throw invalid('The motivation must be "commenting" or "replying".');
 }
 
-function canonicalOf(annotation: Members): string | null {
-  const canonical = member(annotation, "canonical") ?? null;
+function canonicalOf(annotation: JsonObject): string | null {
+  const canonical = ownMember(annotation, "canonical") ?? null;
   if (canonical === null) return null;
   if (typeof canonical === "string" && /^[a-z][a-z0-9+.-]*:[^\s\p{C}<>"{}|\\^`]+$/iu.test(canonical)) {
     if (canonical.length <= LONGEST.canonical) return canonical;

@@ -11,7 +11,7 @@ import type { Page, Pages } from "../base/pages.ts";
 import type { Site, Version } from "../base/types.ts";
 import type { FeedDocuments } from "./types.ts";
 import type { KeptViews } from "./kept-views.ts";
-import type { Keys } from "./visitor/keys.ts";
+import type { Keys } from "./keys.ts";
 
 /** The live version of a site. */
 export interface LivePages extends Pages {

@@ -12,7 +12,7 @@ import { companion, FEEDS_HANDLERS } from "./site/feeds.ts";
 import { POSTING_HANDLERS } from "./site/post.ts";
 import { READING_HANDLERS } from "./site/read.ts";
 import { VIEWING_HANDLERS } from "./site/view.ts";
-import { admitHere, renewIdentity, type SiteHandlers } from "./visitor/who.ts";
+import { admitHere, renewIdentity, type SiteHandlers } from "./visitor.ts";
 
 type CommentRow = readonly [method: Method, path: string, handler: (ctx: Ctx) => Promise<Response>];
 

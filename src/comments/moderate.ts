@@ -12,9 +12,9 @@ import { readMembers } from "./annotation.ts";
 import { answer, LD_JSON, PRIVATE } from "./answers.ts";
 import type { CommentParts, Ctx, OwnerCtx, OwnerHandler } from "./context.ts";
 import { commentId } from "./site/read.ts";
-import { cursorOf, numberIn } from "./visitor/keys.ts";
-import { limitOwner } from "./visitor/limits.ts";
-import { ownerOf, type SiteHandler, type SiteHandlers } from "./visitor/who.ts";
+import { cursorOf, numberIn } from "./keys.ts";
+import { limitOwner } from "./limits.ts";
+import { ownerOf, type SiteHandler, type SiteHandlers } from "./visitor.ts";
 import { expectedRevs, threadJson } from "./wire.ts";
 
 const QUEUES: readonly QueueState[] = ["pending", "reported", "rejected"];

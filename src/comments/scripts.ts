@@ -5,10 +5,10 @@ import { scripts } from "./built.ts" with { type: "macro" };
 
 const { loader, widget, widget_path } = scripts();
 
-export const LOADER_PATH = "/_svc/c.js";
-export const WIDGET_PATH = widget_path;
-
 const TYPE = "text/javascript; charset=utf-8";
 
-export const answerLoader = ownFile({ content: loader, type: TYPE, kept: "checked" });
-export const answerWidget = ownFile({ content: widget, type: TYPE, kept: "forever" });
+/** Each script's path, and what answers it. */
+export const SCRIPTS = [
+  ["/_svc/c.js", ownFile({ content: loader, type: TYPE, kept: "checked" })],
+  [widget_path, ownFile({ content: widget, type: TYPE, kept: "forever" })],
+] as const;

@@ -1,6 +1,6 @@
 /** Reading request bodies under a limit: what is too long is refused before it is read, or as soon as it is seen. */
 import { Refusal } from "../base/errors.ts";
-import { invalidJson, NotJson, parseJson, textOf } from "../base/json.ts";
+import { invalidJson, NotJson, ownMember, parseJson, textOf } from "../base/json.ts";
 import type { Bytes } from "../base/types.ts";
 
 const TEXT_BYTES = 64 * 1024;
@@ -142,7 +142,7 @@ export async function readFields(request: Request): Promise<Readonly<Record<stri
 
 /** A member that must be a string of at most `longest` characters. */
 export function stringMember(body: Readonly<Record<string, unknown>>, name: string, longest: number): string {
-  const value = Object.hasOwn(body, name) ? body[name] : undefined;
+  const value = ownMember(body, name);
   if (typeof value === "string" && value.length > 0 && value.length <= longest) return value;
   throw new Refusal("invalid_input", `The member "${name}" must be a string of 1 to ${longest} characters.`, {
     field: name,
@@ -151,7 +151,7 @@ export function stringMember(body: Readonly<Record<string, unknown>>, name: stri
 
 /** A list of 1 to 100 items: more would hold the database too long. */
 export function listMember(body: Readonly<Record<string, unknown>>, name: string): readonly unknown[] {
-  const list = Object.hasOwn(body, name) ? body[name] : undefined;
+  const list = ownMember(body, name);
   if (Array.isArray(list) && list.length >= 1 && list.length <= MOST_ITEMS) return list;
   throw new Refusal("invalid_input", `The member "${name}" must be a list of 1 to ${MOST_ITEMS} items.`, {
     field: name,

@@ -2,7 +2,7 @@
  *  processes, which ends together. */
 import { dieWithParent, lowerPriority, serveParent } from "../run/serve-parent.ts";
 import type { Chromium, FromRender, ToRender, Tried } from "./job.ts";
-import { visit } from "./page/visit.ts";
+import { visit } from "./visit.ts";
 import { startBrowser } from "./browser.ts";
 
 const TRY_MS = 10_000;

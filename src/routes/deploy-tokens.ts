@@ -1,4 +1,5 @@
 /** `/account/tokens`: deploy tokens, which an account gives to its CI (BEYOND 7). A session makes, lists and revokes them. */
+import { ownMember } from "../base/json.ts";
 import { duration } from "../config/setting.ts";
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
@@ -44,9 +45,6 @@ function lifeIn(sent: unknown): number {
   throw invalid("expires_in", 'a duration from "1s" to "366d", such as "90d"');
 }
 
-const own = (body: Readonly<Record<string, unknown>>, name: string): unknown =>
-  Object.hasOwn(body, name) ? body[name] : undefined;
-
 const tokenJson = ({ token_id, name, scopes, site_ids, created_at, expires_at }: DeployToken) => ({
   token_id,
   name,
@@ -62,16 +60,16 @@ export async function makeDeployToken(ctx: AccountCtx, read: () => Promise<Reado
   const { caller: by, parts } = ctx;
   await limitAccount(ctx, by.account_id);
   const sent = await read();
-  const scopes = scopesIn(own(sent, "scopes"));
+  const scopes = scopesIn(ownMember(sent, "scopes"));
   const token = newToken("svc_deploy_");
   const made = await parts.store.deploy_tokens.add(by, {
     hash: hashToken(token),
     token_id: newDeployTokenId(),
     account_id: by.account_id,
-    name: nameIn(own(sent, "name")),
+    name: nameIn(ownMember(sent, "name")),
     scopes,
-    site_ids: sitesIn(own(sent, "site_ids"), scopes),
-    lives_ms: lifeIn(own(sent, "expires_in")),
+    site_ids: sitesIn(ownMember(sent, "site_ids"), scopes),
+    lives_ms: lifeIn(ownMember(sent, "expires_in")),
   });
   const { token_id, ...rest } = tokenJson(made);
   return { token_id, token, ...rest };

@@ -1,7 +1,7 @@
 /** The paths on every site's host where the service answers, whatever the site holds: those below /_svc/; and the feeds of
  *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
  *  one that visitors cannot see gets what a page would get. */
-import { answerLoader, answerWidget, LOADER_PATH, WIDGET_PATH } from "../comments/scripts.ts";
+import { SCRIPTS } from "../comments/scripts.ts";
 import type { Code } from "../http/codings.ts";
 import { customerOf, networkOf, type RequestContext, type RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
@@ -40,8 +40,7 @@ interface Handlers {
 
 const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
   ["POST", "/_svc/report", takeReport],
-  ["GET", LOADER_PATH, (context) => answerLoader(context, code)],
-  ["GET", WIDGET_PATH, (context) => answerWidget(context, code)],
+  ...SCRIPTS.map(([path, answer]): OwnPath => ["GET", path, (context) => answer(context, code)]),
 ];
 
 /** The answer to a path of the service. `handler` throws 405. */

@@ -262,12 +262,12 @@ describe("one request context", () => {
 
 /** The ratchets: figures that may fall and never rise. One that fell is written down here, so that it stays. */
 const CEILINGS: Partial<Figures> = {
-  files: 515,
-  folders: 54,
-  exports_per_1000_lines: 34.2,
-  exports_used_by_one_file: 1_154,
-  files_whose_only_importer_is_beside_them: 60,
-  type_names_in_three_files: 7,
+  files: 489,
+  folders: 50,
+  exports_per_1000_lines: 32,
+  exports_used_by_one_file: 1_025,
+  files_whose_only_importer_is_beside_them: 57,
+  type_names_in_three_files: 5,
   comments_that_begin_like_riddles: 0,
 };
 

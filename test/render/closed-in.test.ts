@@ -5,7 +5,7 @@ import { type AddressInfo, createServer, type Server } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { chromiumPath } from "../../scripts/chromium.ts";
-import { startPageProcess } from "../../src/render/page-process.ts";
+import { startPageProcess } from "../../src/render/engine.ts";
 import { removeFolder } from "../kit/process.ts";
 import { ALL, longTest, WHOLE } from "../kit/whole.ts";
 import type { TestServer } from "../kit/server.ts";

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { startPageProcess } from "../../src/render/page-process.ts";
+import { startPageProcess } from "../../src/render/engine.ts";
 import { removeFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 

@@ -19,7 +19,7 @@ const USAGE = pick(account.USAGE, "bytes", "quota_bytes", "sites", "versions");
 const NAME_WIDTH = 32;
 
 /** `svc list`: the account's sites, newest first. */
-export async function list({ server, env, terminal, now }: Context, given: CallWords): Promise<void> {
+async function list({ server, env, terminal, now }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "list");
   const sites = await allSites(server, credential);
   if (given.json || !terminal.resultIsRead) return terminal.json(sites);
@@ -33,7 +33,7 @@ export async function list({ server, env, terminal, now }: Context, given: CallW
 }
 
 /** `svc usage`: how much the account's sites hold, and how much they may. */
-export async function usage({ server, env, terminal }: Context, given: CallWords): Promise<void> {
+async function usage({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "usage");
   const call = { method: "GET", path: "/account/usage", credential, repeatable: true } as const;
   const body = await ask(server, call, USAGE);
@@ -44,7 +44,7 @@ export async function usage({ server, env, terminal }: Context, given: CallWords
 }
 
 /** `svc whoami`: the account that a deploy would belong to, and its server. */
-export async function whoami({ server, env, terminal }: Context, given: CallWords): Promise<void> {
+async function whoami({ server, env, terminal }: Context, given: CallWords): Promise<void> {
   const credential = requireSession(env, server, "whoami");
   const call = { method: "GET", path: "/account", credential, repeatable: true } as const;
   const { account_id, email } = await ask(server, call, ACCOUNT);
@@ -53,7 +53,7 @@ export async function whoami({ server, env, terminal }: Context, given: CallWord
 }
 
 /** `svc logout`: deletes the saved session. It works without the server. */
-export async function logout({ env, terminal }: Context, given: CallWords): Promise<void> {
+async function logout({ env, terminal }: Context, given: CallWords): Promise<void> {
   const file = sessionFile(env);
   const was = existsSync(file);
   rmSync(file, { force: true });
@@ -62,3 +62,6 @@ export async function logout({ env, terminal }: Context, given: CallWords): Prom
   const variable = ["SVC_TOKEN", "SVC_API_KEY"].find((name) => env[name]);
   if (variable !== undefined) terminal.say(text`${variable} is set and still counts.`);
 }
+
+/** The commands about the account that is signed in. */
+export const ACCOUNT_COMMANDS = { list, usage, whoami, logout };

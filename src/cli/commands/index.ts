@@ -66,7 +66,7 @@ export const COMMANDS: readonly Command[] = [
       { name: "markdown", help: "print a comment for a pull request on stdout" },
       { ...QUIET_FLAG, help: "the URL alone on stdout" },
     ],
-    run: (...call) => import("./previews.ts").then(({ preview }) => preview(...call)),
+    run: (...call) => import("./previews.ts").then(({ PREVIEW_COMMANDS }) => PREVIEW_COMMANDS.preview(...call)),
   },
   {
     name: "promote",
@@ -74,7 +74,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Make a preview live, byte for byte",
     details: ["The preview is named as for svc preview, or by its version. It ends."],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./previews.ts").then(({ promote }) => promote(...call)),
+    run: (...call) => import("./previews.ts").then(({ PREVIEW_COMMANDS }) => PREVIEW_COMMANDS.promote(...call)),
   },
   {
     name: "previews",
@@ -82,7 +82,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "List the previews of the linked site, newest first",
     details: [],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./previews.ts").then(({ previews }) => previews(...call)),
+    run: (...call) => import("./previews.ts").then(({ PREVIEW_COMMANDS }) => PREVIEW_COMMANDS.previews(...call)),
   },
   {
     name: "open",
@@ -162,7 +162,7 @@ export const COMMANDS: readonly Command[] = [
       "90 days after its last use.",
     ],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account.ts").then(({ logout }) => logout(...call)),
+    run: (...call) => import("./account.ts").then(({ ACCOUNT_COMMANDS }) => ACCOUNT_COMMANDS.logout(...call)),
   },
   {
     name: "whoami",
@@ -170,7 +170,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Show which account is signed in, and to which server",
     details: [],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account.ts").then(({ whoami }) => whoami(...call)),
+    run: (...call) => import("./account.ts").then(({ ACCOUNT_COMMANDS }) => ACCOUNT_COMMANDS.whoami(...call)),
   },
   {
     name: "list",
@@ -181,7 +181,7 @@ export const COMMANDS: readonly Command[] = [
       "created_at, live_version_id}, newest first.",
     ],
     flags: [{ ...JSON_FLAG, help: "print the array on a terminal too" }, QUIET_FLAG],
-    run: (...call) => import("./account.ts").then(({ list }) => list(...call)),
+    run: (...call) => import("./account.ts").then(({ ACCOUNT_COMMANDS }) => ACCOUNT_COMMANDS.list(...call)),
   },
   {
     name: "usage",
@@ -189,7 +189,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Show how much your account's sites hold",
     details: ["Equal files of one site count once, over all its versions."],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./account.ts").then(({ usage }) => usage(...call)),
+    run: (...call) => import("./account.ts").then(({ ACCOUNT_COMMANDS }) => ACCOUNT_COMMANDS.usage(...call)),
   },
   {
     name: "claim",

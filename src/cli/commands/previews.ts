@@ -53,7 +53,7 @@ function rowsFor({ terminal, now }: Context, site: OpenedSite, previews: readonl
   return columns([["NAME", "URL", "DEPLOYED", "ENDS IN"], ...rows]);
 }
 
-export async function previews(context: Context, given: CallWords): Promise<void> {
+async function previews(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument), 1);
   const { server, credential, site_id, record } = opened;
   const call = { method: "GET", path: `/sites/${site_id}/previews`, credential, repeatable: true } as const;
@@ -66,7 +66,7 @@ export async function previews(context: Context, given: CallWords): Promise<void
 }
 
 /** `svc promote`: makes a preview live, byte for byte. */
-export async function promote(context: Context, given: CallWords): Promise<void> {
+async function promote(context: Context, given: CallWords): Promise<void> {
   if (given.argument === undefined) throw usage(`Which preview? ${svc("previews")} lists them.`);
   const opened = await openSite(context, chooseSite(context, given, undefined), 1);
   const { record, server, credential, site_id } = opened;
@@ -186,7 +186,7 @@ function tell(
   if (changed) terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));
 }
 
-export async function preview(context: Context, given: CallWords): Promise<void> {
+async function preview(context: Context, given: CallWords): Promise<void> {
   const started = context.now();
   if (given.json && given.has("markdown")) throw usage("--json and --markdown contradict each other.");
   const site = chooseSite(context, given, given.argument);
@@ -271,3 +271,6 @@ export function markdownOf(site_id: string, preview: PreviewResult, { warnings }
 }
 
 type PreviewResult = Infer<typeof PREVIEW_RESULT>;
+
+/** The commands about what is shown next to the live version. */
+export const PREVIEW_COMMANDS = { preview, previews, promote };

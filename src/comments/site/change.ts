@@ -8,13 +8,19 @@ import { feedSite } from "../addresses.ts";
 import { readChangedText, readMembers } from "../annotation.ts";
 import { ANNOTATION, answer, emptyAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { endedIdentity, identityCookies } from "../visitor/identity.ts";
-import { limitClient, limitOwner, limitRename } from "../visitor/limits.ts";
-import { checkName } from "../visitor/names.ts";
+import {
+  endedIdentity,
+  identityCookies,
+  noIdentity,
+  type SiteHandler,
+  type SiteHandlers,
+  type Who,
+} from "../visitor.ts";
+import { limitClient, limitOwner, limitRename } from "../limits.ts";
+import { checkName } from "../visitor-names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
 import { entityTag, expectedRevs, itemOf } from "../wire.ts";
-import { noIdentity, type SiteHandler, type Who, type SiteHandlers } from "../visitor/who.ts";
 
 const EDITABLE_MS = 15 * UNIT_MS.m;
 

@@ -7,10 +7,9 @@ import type { ReportReason } from "../../store/notes.ts";
 import { MOST_BYTES, readMembers } from "../annotation.ts";
 import { answer, emptyAnswer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { grantCookie, ownerCookie } from "../visitor/identity.ts";
-import { isReportCounted, limitOwnerCode, limitPasscode } from "../visitor/limits.ts";
+import { grantCookie, ownerCookie, type SiteHandlers } from "../visitor.ts";
+import { isReportCounted, limitOwnerCode, limitPasscode } from "../limits.ts";
 import { commentId } from "./read.ts";
-import type { SiteHandlers } from "../visitor/who.ts";
 
 const LONGEST_PASSCODE = 1024;
 

@@ -9,7 +9,7 @@ import { answer, LD_JSON, optionsAnswer } from "../answers.ts";
 import type { Ctx, LivePages } from "../context.ts";
 import { ANNO } from "../feed.ts";
 import { FEED_INLINE, FEED_PAGE, type FeedAsked, type Identified } from "../types.ts";
-import { isAdmitted, type SiteHandlers } from "../visitor/who.ts";
+import { isAdmitted, type SiteHandlers } from "../visitor.ts";
 
 const ALLOW = "GET, HEAD, OPTIONS";
 

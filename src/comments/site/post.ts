@@ -6,11 +6,10 @@ import { feedSite, COMMENTS, pageOf, pathOfSource } from "../addresses.ts";
 import { readComment, type SentComment } from "../annotation.ts";
 import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
-import { identityCookies, newIdentity } from "../visitor/identity.ts";
-import { personId } from "../visitor/keys.ts";
-import { limitPost } from "../visitor/limits.ts";
+import { identityCookies, newIdentity, type SiteHandler, type SiteHandlers, type Who } from "../visitor.ts";
+import { personId } from "../keys.ts";
+import { limitPost } from "../limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
-import type { SiteHandler, Who, SiteHandlers } from "../visitor/who.ts";
 
 /** A comment with more links waits for the owner, in every mode. */
 const MOST_LINKS = 2;

@@ -6,8 +6,8 @@ import { feedSite, pageOf } from "../addresses.ts";
 import { ANNOTATION, answer, digestTag, LD_JSON, optionsAnswer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import type { ThreadsView } from "../types.ts";
-import { cursorOf, numberIn } from "../visitor/keys.ts";
-import { type SiteHandler, viewerOf, type Who, whoAsks, type SiteHandlers } from "../visitor/who.ts";
+import { cursorOf, numberIn } from "../keys.ts";
+import { type SiteHandler, type SiteHandlers, viewerOf, type Who, whoAsks } from "../visitor.ts";
 import { entityTag, itemOf, threadJson } from "../wire.ts";
 
 const POLL_S = 20;

@@ -5,8 +5,7 @@ import { humanSize } from "../../base/units.ts";
 import type { Pages } from "../../html/page.ts";
 import { titleOf } from "../../html/page.ts";
 import { show } from "../show.ts";
-import type { PageFile } from "./origins.ts";
-import type { Walk } from "./walk.ts";
+import type { PageFile, Walk } from "./walk.ts";
 
 /** Pages, and what was meant as the site's first one. */
 const PAGE = /\.x?html?$|^(?:index|default)\.(?:php|phtml|aspx?|jsp|cfm)$/i;

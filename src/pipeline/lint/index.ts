@@ -11,11 +11,10 @@ import { type Budget, JUDGING_MS, NO_LIMIT, releasable, Spent } from "../budget.
 import { show } from "../show.ts";
 import { lintContent, lintSecrets } from "./content.ts";
 import { Judge } from "./judge.ts";
-import type { PageFile } from "./origins.ts";
+import { type PageFile, Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
 import type { Unanswered } from "./unanswered.ts";
 import { unusedOf } from "./unused.ts";
-import { Walk } from "./walk.ts";
 
 const MOST = 100;
 

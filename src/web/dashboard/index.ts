@@ -1,13 +1,12 @@
 /** The dashboard: an account's view of itself and its sites, one file for each page. */
 import type { Route } from "../../routes/context.ts";
 import { ACCOUNT_ROWS } from "./account.ts";
-import { CHANGE_SITE_ROWS } from "./change-site.ts";
+import { CHANGE_SITE_ROWS, showSite } from "./site.ts";
 import { showChanges } from "./changes.ts";
-import { COMMENT_ROWS } from "./comments/as-owner.ts";
-import { showComments } from "./comments/page.ts";
+import { COMMENT_ROWS } from "./comments-as-owner.ts";
+import { showComments } from "./comments.ts";
 import { DELETION_ROWS } from "./deletions.ts";
 import { DEPLOY_TOKEN_ROWS } from "./deploy-tokens.ts";
-import { showSite } from "./site.ts";
 import { showSites } from "./sites.ts";
 
 export const DASHBOARD: readonly Route[] = [

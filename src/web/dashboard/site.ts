@@ -1,5 +1,5 @@
 /** `/dashboard/sites/<site_id>`: a site, its live version's receipt, its versions and settings (WEB 6). */
-import type { Refusal } from "../../base/errors.ts";
+import { Refusal } from "../../base/errors.ts";
 import { siteState } from "../../base/site-state.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -10,23 +10,30 @@ import {
   alertBox,
   badge,
   button,
-  csrfField,
-  linkButton,
-  visuallyHidden,
   copyButton,
-  siteLink,
+  csrfField,
   field,
+  linkButton,
   radios,
+  siteLink,
+  visuallyHidden,
 } from "../parts.ts";
 import { addressBox, forPrograms, receiptRegion, YOURS } from "../receipt.ts";
-import { accountPage, type SignedIn } from "../who.ts";
+import { accountForm, accountPage, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../who.ts";
 import { ago, onDay, titled } from "../words.ts";
 import { zone, zoneHead } from "../zone.ts";
-import { commentsCard } from "./comments/comment.ts";
+import { commentsCard } from "./comment.ts";
 import { nameOf, ownSite, pageOf, pathOfSite } from "./pages.ts";
 import { seenSection } from "./seen.ts";
 import { heldNotice, STATE_BADGES } from "./state-badges.ts";
 import { versionsSection } from "./site-versions.ts";
+import { answerRedirect } from "../../http/answers.ts";
+import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
+import type { Ctx, Route } from "../../routes/context.ts";
+import { makePreviewLive, makeVersionLive } from "../../routes/sites.ts";
+import { redeployByForm } from "../../routes/deploys/deploy.ts";
+import type { SiteChange } from "../../store/ownership.ts";
+import { isSessionEnded } from "../../store/refusals.ts";
 
 /** A form of the page that was refused. */
 interface Refused {
@@ -62,7 +69,7 @@ async function liveReceipt({ parts }: SignedIn, site: Site, done: string): Promi
 }
 
 /** The page, also after a form of it was refused. */
-export async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Promise<Response> {
+async function sitePage(ctx: SignedIn, site: Site, refused?: Refused): Promise<Response> {
   const { parts, query } = ctx;
   const { site_id, live_version_id } = site;
   const { versions } = parts.store;
@@ -248,3 +255,84 @@ const deleteSection = ({ site_id }: Site): Html =>
     <p class="small dim">All versions and comments go, and nobody gets this address again.</p>
     ${linkButton(`${pathOfSite(site_id)}/delete`, "Delete this site", { kind: "danger", small: true })}
   </section>`;
+
+// The forms of a site's page: settings, an earlier version live again, a new version without script.
+
+const sitePath = ({ params }: Ctx): string => pathOfSite(params.id!);
+
+const SPA = { auto: null, on: 1, off: 0 } as const;
+
+function settingsOf(fields: URLSearchParams): SiteChange {
+  const label = fittingLabel(fields.get("label") ?? "");
+  if (label === null) {
+    const message = `Nothing was saved: a label has at most ${LONGEST_LABEL} characters. Make it shorter.`;
+    throw new Refusal("invalid_input", message, { field: "label" });
+  }
+  const spa = fields.get("spa") ?? "";
+  if (!Object.hasOwn(SPA, spa)) {
+    const message = "Nothing was saved: choose when this is a single-page app.";
+    throw new Refusal("invalid_input", message, { field: "spa" });
+  }
+  return { label: label === "" ? null : label, spa_override: SPA[spa as keyof typeof SPA] };
+}
+
+/** `POST …/settings`. */
+const saveSettings = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    await ctx.parts.store.ownership.change(site_id, settingsOf(fields), ctx.caller);
+    return `${sitePath(ctx)}?done=saved`;
+  },
+  again: async (ctx, refusal, sent) => sitePage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
+/** `POST …/rollback`. */
+const makeLive = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    await makeVersionLive(ctx, { site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
+    return `${sitePath(ctx)}?done=live`;
+  },
+  again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),
+});
+
+/** `POST …/previews`: one is made live, or ends. */
+const changePreview = accountForm({
+  page: sitePath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    const named = (preview: string) => ({ site_id, by: ctx.caller, preview });
+    const promoted = fields.get("promote");
+    if (promoted === null) {
+      await ctx.parts.store.previews.end(named(fields.get("end") ?? ""));
+      return `${sitePath(ctx)}?done=preview-ended`;
+    }
+    await makePreviewLive(ctx, named(promoted));
+    return `${sitePath(ctx)}?done=live`;
+  },
+  again: async (ctx, refusal) => sitePage(ctx, await ownSite(ctx), { refusal }),
+});
+
+/** `POST …/deploys`: a form with a zip (WEB 4.8). */
+async function deployByForm(ctx: Ctx): Promise<Response> {
+  if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, sitePath(ctx));
+  await ownSite(ctx); // another's is a 404 here, as on every page
+  try {
+    const { changed } = await redeployByForm(ctx);
+    return answerRedirect(`${sitePath(ctx)}?done=${changed ? "deployed" : "unchanged"}`, ctx.exchange);
+  } catch (error) {
+    if (isSessionEnded(error)) return signedOutMeanwhile(ctx, sitePath(ctx));
+    if (!isShownAgain(error)) throw error;
+    return sitePage(ctx, await ownSite(ctx), { refusal: error, deploy: true });
+  }
+}
+
+/** The forms of a site's page. */
+export const CHANGE_SITE_ROWS: readonly Route[] = [
+  ["POST", "/dashboard/sites/:id/deploys", deployByForm, "file_form"],
+  ["POST", "/dashboard/sites/:id/rollback", makeLive],
+  ["POST", "/dashboard/sites/:id/previews", changePreview],
+  ["POST", "/dashboard/sites/:id/settings", saveSettings],
+];

@@ -143,7 +143,7 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
   // On a serving process's threads the runtime's codings spoil its memory (docs/decisions/service.md).
-  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "render/page", "src/http/answers.ts"])],
+  [/^node:zlib$/, (path) => within(path, ["coding", "pipeline/archive", "src/render/visit.ts", "src/http/answers.ts"])],
   [/^node:/, (path) => !within(path, BROWSER)],
 ];
 

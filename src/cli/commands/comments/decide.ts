@@ -22,7 +22,7 @@ const SAID = {
   reopen: "Open again",
 } as const;
 
-export const decide =
+const decide =
   (action: keyof typeof SAID) =>
   async (context: Context, given: CallWords): Promise<void> => {
     const id = commentId(given, svc(`comments ${action}`));
@@ -35,7 +35,7 @@ export const decide =
   };
 
 /** Needs a session: a manage_token never deletes. */
-export async function remove(context: Context, given: CallWords): Promise<void> {
+async function remove(context: Context, given: CallWords): Promise<void> {
   const id = commentId(given, svc("comments delete"));
   const site = chooseSite(context, given, undefined);
   const { site_id, server } = site;
@@ -49,7 +49,7 @@ export async function remove(context: Context, given: CallWords): Promise<void> 
 }
 
 /** `svc comments owner`: prints an address that makes a browser the owner on the site itself, once. */
-export async function owner(context: Context, given: CallWords): Promise<void> {
+async function owner(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   const made = await askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });
   if (given.json) return context.terminal.json({ ok: true, ...made });
@@ -65,3 +65,6 @@ function commentId(given: CallWords, call: string): string {
   if (!/^c_\w+$/.test(id)) throw usage(`${call} wants an id such as c_…, not ${id}.`);
   return id;
 }
+
+/** The commands by which an owner decides. */
+export const DECISIONS = { decide, remove, owner };

@@ -22,7 +22,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Show the mode of the comments, or off",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./settings.ts").then(({ status }) => status(...call)),
+    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.status(...call)),
   },
   {
     name: "comments enable",
@@ -30,7 +30,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Let visitors comment on the site's pages",
     details: [...MODE_DETAILS, "Without --mode: the mode that the site last had, else anonymous."],
     flags: [{ name: "mode", value: "mode", help: "anonymous, passcode or approved" }, ...PASSCODE_FLAGS, ...FLAGS],
-    run: (...call) => import("./settings.ts").then(({ enable }) => enable(...call)),
+    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.enable(...call)),
   },
   {
     name: "comments mode",
@@ -38,7 +38,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Say who reads and writes comments",
     details: [...MODE_DETAILS, "What shows already goes on to show, and what waits goes on to wait."],
     flags: [...PASSCODE_FLAGS, ...FLAGS],
-    run: (...call) => import("./settings.ts").then(({ mode }) => mode(...call)),
+    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.mode(...call)),
   },
   {
     name: "comments off",
@@ -46,7 +46,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Turn comments off; threads are kept",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./settings.ts").then(({ off }) => off(...call)),
+    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.off(...call)),
   },
 ];
 
@@ -56,7 +56,7 @@ const decision = (action: "approve" | "reject" | "resolve" | "reopen", summary: 
   summary,
   details: [],
   flags: [NOTE_FLAG, ...FLAGS],
-  run: (...call) => import("./decide.ts").then(({ decide }) => decide(action)(...call)),
+  run: (...call) => import("./decide.ts").then(({ DECISIONS }) => DECISIONS.decide(action)(...call)),
 });
 
 const MODERATION: Command[] = [
@@ -83,7 +83,7 @@ const MODERATION: Command[] = [
     summary: "Delete a comment; the first one of a thread with its replies",
     details: ["Needs a login or SVC_TOKEN: a manage_token never deletes."],
     flags: [SITE_FLAG, ...COMMON],
-    run: (...call) => import("./decide.ts").then(({ remove }) => remove(...call)),
+    run: (...call) => import("./decide.ts").then(({ DECISIONS }) => DECISIONS.remove(...call)),
   },
   {
     name: "comments owner",
@@ -93,7 +93,7 @@ const MODERATION: Command[] = [
       "It works once, within five minutes. You then answer as Owner and moderate beside the text, on the site itself.",
     ],
     flags: FLAGS,
-    run: (...call) => import("./decide.ts").then(({ owner }) => owner(...call)),
+    run: (...call) => import("./decide.ts").then(({ DECISIONS }) => DECISIONS.owner(...call)),
   },
 ];
 
@@ -114,7 +114,7 @@ const TOKENS: Command[] = [
       { name: "expires-in-days", value: "days", help: "when it ends; 90 days at most, and without this" },
       ...FLAGS,
     ],
-    run: (...call) => import("./tokens.ts").then(({ createToken }) => createToken(...call)),
+    run: (...call) => import("./tokens.ts").then(({ AGENT_TOKENS }) => AGENT_TOKENS.createToken(...call)),
   },
   {
     name: "comments token list",
@@ -122,7 +122,7 @@ const TOKENS: Command[] = [
     summary: "List the tokens of the site's agents",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./tokens.ts").then(({ listTokens }) => listTokens(...call)),
+    run: (...call) => import("./tokens.ts").then(({ AGENT_TOKENS }) => AGENT_TOKENS.listTokens(...call)),
   },
   {
     name: "comments token revoke",
@@ -130,7 +130,7 @@ const TOKENS: Command[] = [
     summary: "End a token",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./tokens.ts").then(({ revokeToken }) => revokeToken(...call)),
+    run: (...call) => import("./tokens.ts").then(({ AGENT_TOKENS }) => AGENT_TOKENS.revokeToken(...call)),
   },
 ];
 
@@ -143,7 +143,7 @@ const WEBHOOK: Command = {
     { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
     ...FLAGS,
   ],
-  run: (...call) => import("./settings.ts").then(({ webhook }) => webhook(...call)),
+  run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.webhook(...call)),
 };
 
 export const COMMENTS: readonly Command[] = [

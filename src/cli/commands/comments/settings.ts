@@ -55,7 +55,7 @@ function show({ terminal }: Context, given: CallWords, { record }: OpenedSite, s
   terminal.say();
 }
 
-export async function status(context: Context, given: CallWords): Promise<void> {
+async function status(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   show(context, given, opened, await readSettings(opened));
 }
@@ -83,13 +83,13 @@ async function turnOn(context: Context, given: CallWords, wanted: Mode | undefin
 const modeOf = (written: string): Mode => known(written, MODES, "mode of comments");
 
 /** Turns comments on in the mode that is given, else in the last one, else in `anonymous`. */
-export async function enable(context: Context, given: CallWords): Promise<void> {
+async function enable(context: Context, given: CallWords): Promise<void> {
   const written = given.value("mode");
   if (written === "off") throw usage(`${svc("comments off")} turns comments off.`);
   await turnOn(context, given, written === undefined ? undefined : modeOf(written));
 }
 
-export async function mode(context: Context, given: CallWords): Promise<void> {
+async function mode(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   if (argument === undefined) {
     throw usage(`${svc("comments mode")} wants a mode: ${svc(`comments mode <${MODES.join("|")}>`)}`);
@@ -98,7 +98,7 @@ export async function mode(context: Context, given: CallWords): Promise<void> {
   await turnOn(context, given, modeOf(argument));
 }
 
-export async function off(context: Context, given: CallWords): Promise<void> {
+async function off(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   changed(context, given, opened, await changeSettings(opened, { mode: "off" }));
 }
@@ -157,7 +157,7 @@ async function end(context: Context, given: CallWords): Promise<void> {
 const newSecret = (): string => `whsec_${Buffer.from(randomBlock(32)).toString("base64")}`;
 
 /** `svc comments webhook`: sets the address that a server with webhooks sends events of the comments to. */
-export async function webhook(context: Context, given: CallWords): Promise<void> {
+async function webhook(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   const call = svc("comments webhook");
   if (argument === undefined) throw usage(`${call} wants an address or off: ${call} <url>|off`);
@@ -176,3 +176,6 @@ export async function webhook(context: Context, given: CallWords): Promise<void>
 type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
 
 type Mode = (typeof MODES)[number];
+
+/** The commands that show and change how comments are set. */
+export const SETTINGS = { status, enable, mode, off, webhook };

@@ -35,7 +35,7 @@ function daysOf(given: CallWords): number | undefined {
 
 const dayOf = (at: string): string => new Date(at).toISOString().slice(0, 10);
 
-export async function createToken(context: Context, given: CallWords): Promise<void> {
+async function createToken(context: Context, given: CallWords): Promise<void> {
   const name = given.value("name");
   if (name === undefined) throw usage("--name is missing: what is written with the token is shown under it.");
   const [scopes, expires_in_days] = [scopesOf(given), daysOf(given)];
@@ -55,14 +55,14 @@ const row = ({ token_id, name, scopes, last_used_at, expires_at }: ListedToken):
   return [token_id, name, scopes.join(","), `until ${dayOf(expires_at)}`, used].join("  ");
 };
 
-export async function listTokens(context: Context, given: CallWords): Promise<void> {
+async function listTokens(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   const { tokens } = await askComments(opened, "tokens", TOKEN_LIST);
   if (given.json) return context.terminal.json({ ok: true, tokens });
   for (const token of tokens) context.terminal.result(row(token));
 }
 
-export async function revokeToken(context: Context, given: CallWords): Promise<void> {
+async function revokeToken(context: Context, given: CallWords): Promise<void> {
   const { argument } = given;
   const call = svc("comments token revoke");
   if (argument === undefined) throw usage(`${call} wants the token's id: ${call} <token_id>`);
@@ -73,3 +73,6 @@ export async function revokeToken(context: Context, given: CallWords): Promise<v
   if (given.json) return context.terminal.json({ ok: true });
   context.terminal.say(text`\n  ${green("✓")} The token has ended\n`);
 }
+
+/** The commands for tokens of agents. */
+export const AGENT_TOKENS = { createToken, listTokens, revokeToken };

@@ -1,14 +1,14 @@
 /** The agent that calls: known by its token, for one site (COMMENTS 6). */
-import { Refusal } from "../../base/errors.ts";
-import { hashToken } from "../../base/tokens.ts";
-import type { Site } from "../../base/types.ts";
-import { UNIT_MS } from "../../base/units.ts";
-import type { AgentToken, Author, AgentScope, Viewpoint } from "../../store/notes.ts";
-import type { Notes } from "../../store/notes/index.ts";
-import { refusals, refuseUnlessThere } from "../../store/refusals.ts";
-import type { Sites } from "../../store/sites.ts";
-import type { Versions } from "../../store/versions.ts";
-import type { CommentParts } from "../context.ts";
+import { Refusal } from "../base/errors.ts";
+import { hashToken } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
+import { UNIT_MS } from "../base/units.ts";
+import type { AgentToken, Author, AgentScope, Viewpoint } from "../store/notes.ts";
+import type { Notes } from "../store/notes/index.ts";
+import { refusals, refuseUnlessThere } from "../store/refusals.ts";
+import type { Sites } from "../store/sites.ts";
+import type { Versions } from "../store/versions.ts";
+import type { CommentParts } from "./context.ts";
 
 /** The parts of the server that MCP asks. */
 export interface McpParts extends Pick<CommentParts, "config" | "limit" | "keys" | "now" | "livePages"> {

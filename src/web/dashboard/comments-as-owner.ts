@@ -1,21 +1,21 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
-import { Refusal } from "../../../base/errors.ts";
-import { decideAsOwner, removeAsOwner } from "../../../comments/moderate.ts";
-import { ownerCode } from "../../../comments/owner-access.ts";
-import { applySettings } from "../../../comments/owner-settings.ts";
-import { limitOwner } from "../../../comments/visitor/limits.ts";
-import { html } from "../../../html/template.ts";
-import type { Ctx, Route } from "../../../routes/context.ts";
-import { isSessionEnded, refusals } from "../../../store/refusals.ts";
-import { answerPage } from "../../frame.ts";
-import { linkButton } from "../../parts.ts";
-import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../../who.ts";
-import { isolated } from "../../words.ts";
-import { nameOf, ownSite } from "../pages.ts";
+import { Refusal } from "../../base/errors.ts";
+import { decideAsOwner, removeAsOwner } from "../../comments/moderate.ts";
+import { ownerCode } from "../../comments/owner-access.ts";
+import { applySettings } from "../../comments/owner-settings.ts";
+import { limitOwner } from "../../comments/limits.ts";
+import { html } from "../../html/template.ts";
+import type { Ctx, Route } from "../../routes/context.ts";
+import { isSessionEnded, refusals } from "../../store/refusals.ts";
+import { answerPage } from "../frame.ts";
+import { linkButton } from "../parts.ts";
+import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../who.ts";
+import { isolated } from "../words.ts";
+import { nameOf, ownSite } from "./pages.ts";
 import { type Decision, DECISIONS } from "./comment.ts";
-import { commentsPath, placeHref, placeOf } from "./lists.ts";
-import { commentsPage } from "./page.ts";
+import { commentsPath, placeHref, placeOf } from "./comment-lists.ts";
+import { commentsPage } from "./comments.ts";
 
 async function linkPage(ctx: SignedIn): Promise<Response> {
   const site = await ownSite(ctx);

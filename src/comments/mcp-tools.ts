@@ -1,18 +1,18 @@
 /** The tools of agents, in the order in which they are listed (COMMENTS 6). No tool deploys, approves or deletes. */
 
-import { Refusal } from "../../base/errors.ts";
-import { newCommentId, newNoteEventId } from "../../base/tokens.ts";
-import type { Site } from "../../base/types.ts";
-import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
-import { siteUrl } from "../../http/hosts.ts";
-import type { AgentScope, Author, StoredComment, StoredThread } from "../../store/notes.ts";
-import { pageOf } from "../addresses.ts";
-import { checkText } from "../annotation.ts";
-import type { CommentParts } from "../context.ts";
-import { cursorOf, numberIn } from "../visitor/keys.ts";
-import type { Agent, McpParts } from "./agent.ts";
-import { member, type Members } from "./rpc.ts";
-import type { INPUT } from "./schemas.ts";
+import { Refusal } from "../base/errors.ts";
+import { type JsonObject, ownMember } from "../base/json.ts";
+import { newCommentId, newNoteEventId } from "../base/tokens.ts";
+import type { Site } from "../base/types.ts";
+import { UNSEEN, withoutUnseen } from "../base/visible.ts";
+import { siteUrl } from "../http/hosts.ts";
+import type { AgentScope, Author, StoredComment, StoredThread } from "../store/notes.ts";
+import { pageOf } from "./addresses.ts";
+import { checkText } from "./annotation.ts";
+import type { CommentParts } from "./context.ts";
+import { cursorOf, numberIn } from "./keys.ts";
+import type { Agent, McpParts } from "./mcp-agent.ts";
+import type { INPUT } from "./mcp-schemas.ts";
 
 // Readers of a tool's arguments, one by one: the schemas say what is right, the refusals here what was wrong.
 
@@ -20,34 +20,34 @@ const invalid = (name: string, why: string): Refusal =>
   new Refusal("invalid_input", `"${name}" ${why}.`, { field: name });
 
 /** Throws if there is an argument that is not in the list. */
-export function refuseOthers(sent: Members, known: readonly string[]): void {
+export function refuseOthers(sent: JsonObject, known: readonly string[]): void {
   const other = Object.keys(sent).find((name) => !known.includes(name));
   if (other !== undefined) throw new Refusal("invalid_input", `This tool takes ${known.join(", ")}, and nothing else.`);
 }
 
 /** Null if it was left out. */
-function optionalText(sent: Members, name: string, longest: number): string | null {
-  const value = member(sent, name) ?? null;
+function optionalText(sent: JsonObject, name: string, longest: number): string | null {
+  const value = ownMember(sent, name) ?? null;
   if (value === null) return null;
   if (typeof value === "string" && value !== "" && value.length <= longest && value.isWellFormed()) return value;
   throw invalid(name, `must be a text of 1 to ${longest} characters`);
 }
 
-function text(sent: Members, name: string, longest: number): string {
+function text(sent: JsonObject, name: string, longest: number): string {
   const value = optionalText(sent, name, longest);
   if (value === null) throw invalid(name, "is missing");
   return value;
 }
 
 /** A positive whole number; a larger one becomes `most`. */
-function count(sent: Members, name: string, most: number): number {
-  const value = member(sent, name) ?? most;
+function count(sent: JsonObject, name: string, most: number): number {
+  const value = ownMember(sent, name) ?? most;
   if (typeof value === "number" && Number.isInteger(value) && value >= 1) return Math.min(value, most);
   throw invalid(name, "must be a positive whole number");
 }
 
-function oneOf<const T extends string>(sent: Members, name: string, words: readonly T[], fallback: T): T {
-  const value = member(sent, name) ?? fallback;
+function oneOf<const T extends string>(sent: JsonObject, name: string, words: readonly T[], fallback: T): T {
+  const value = ownMember(sent, name) ?? fallback;
   const found = words.find((word) => word === value);
   if (found === undefined) throw invalid(name, `is one of ${words.join(", ")}`);
   return found;
@@ -56,7 +56,7 @@ function oneOf<const T extends string>(sent: Members, name: string, words: reado
 const ISO = /^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:\d\d)?)?$/;
 
 /** A time of ISO 8601 as the store writes it; null if it was left out. */
-function time(sent: Members, name: string): string | null {
+function time(sent: JsonObject, name: string): string | null {
   const value = optionalText(sent, name, 40);
   if (value === null) return null;
   const at = ISO.test(value) ? Date.parse(value) : NaN;
@@ -68,7 +68,7 @@ const MOST_THREADS = 50;
 const LONGEST = { page: 2000, cursor: 64, id: 64, text: 20_000, request_id: 128, note: 1000 };
 
 /** Throws a Refusal if it cannot be done: the agent reads its sentence. */
-type Run = (parts: McpParts, agent: Agent, sent: Members) => Promise<object>;
+type Run = (parts: McpParts, agent: Agent, sent: JsonObject) => Promise<object>;
 
 export interface Tool {
   name: keyof typeof INPUT;
@@ -82,14 +82,14 @@ export interface Tool {
 /** The same refusal for a thread that is missing and for one that the agent may not see. */
 const unknownThread = (): Refusal => new Refusal("unknown_thread", "There is no such thread on this site.");
 
-async function threadIn({ store }: McpParts, { site, as }: Agent, sent: Members): Promise<StoredThread> {
+async function threadIn({ store }: McpParts, { site, as }: Agent, sent: JsonObject): Promise<StoredThread> {
   const found = await store.notes.thread(site.site_id, text(sent, "thread_id", LONGEST.id), as);
   if (found === null) throw unknownThread();
   return found;
 }
 
 /** The page's address. If the page is gone, its threads are read under the old address. */
-async function pageIn({ livePages }: McpParts, { site }: Agent, sent: Members): Promise<string | null> {
+async function pageIn({ livePages }: McpParts, { site }: Agent, sent: JsonObject): Promise<string | null> {
   const page = optionalText(sent, "page", LONGEST.page);
   return page === null ? null : (pageOf(await livePages(site), page)?.page ?? page);
 }
@@ -131,14 +131,14 @@ const reply: Run = async (parts, agent, sent) => {
   return { thread_id: thread.id, comment: commentJson(comment), repeated };
 };
 
-async function versionIn({ store }: McpParts, { site }: Agent, sent: Members): Promise<string | null> {
+async function versionIn({ store }: McpParts, { site }: Agent, sent: JsonObject): Promise<string | null> {
   const version_id = optionalText(sent, "version_id", LONGEST.id);
   if (version_id === null || (await store.versions.get(site.site_id, version_id)) !== null) return version_id;
   throw new Refusal("unknown_version", `This site has no version ${version_id}: leave version_id out, or name one.`);
 }
 
 /** For the thread's history. */
-function noteOf(sent: Members, version_id: string | null): string | null {
+function noteOf(sent: JsonObject, version_id: string | null): string | null {
   const note = optionalText(sent, "note", LONGEST.note);
   const parts = [note === null ? "" : withoutUnseen(note), version_id === null ? "" : `(version ${version_id})`];
   return parts.filter((part) => part !== "").join(" ") || null;

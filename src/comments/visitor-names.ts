@@ -1,6 +1,6 @@
 /** Names that visitors choose (COMMENTS 4). */
-import { Refusal } from "../../base/errors.ts";
-import { UNSEEN, withoutUnseen } from "../../base/visible.ts";
+import { Refusal } from "../base/errors.ts";
+import { UNSEEN, withoutUnseen } from "../base/visible.ts";
 
 const MOST_GRAPHEMES = 40;
 const MOST_BYTES = 120;

@@ -1,9 +1,9 @@
 /** Limits on writing comments (COMMENTS 2 and ruling 13). */
-import { Refusal } from "../../base/errors.ts";
-import type { Counted } from "../../http/rate-limit.ts";
-import type { Author } from "../../store/notes.ts";
-import { UNIT_MS } from "../../base/units.ts";
-import type { Ctx } from "../context.ts";
+import { Refusal } from "../base/errors.ts";
+import type { Counted } from "../http/rate-limit.ts";
+import type { Author } from "../store/notes.ts";
+import { UNIT_MS } from "../base/units.ts";
+import type { Ctx } from "./context.ts";
 
 /** Counts a post, an edit, a deletion or a rename for the client's network, whether it succeeds or not. */
 export async function limitClient(ctx: Ctx): Promise<void> {

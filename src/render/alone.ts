@@ -1,6 +1,6 @@
 /** Which errors are the site's own for certain, on a page that takes scripts or data from another host, which the engine
  *  refuses: those that are thrown before anything of it could have run or answered. */
-import type { Params } from "../browser.ts";
+import type { Params } from "./browser.ts";
 
 const WORLD = "svc-errors";
 const FOUND = "svcFound";

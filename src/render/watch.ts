@@ -1,6 +1,6 @@
 /** Hears what a page and its frames and workers say, ask and throw, as far as it is kept. */
-import type { Event, Params } from "../browser.ts";
-import { type ConsoleEntry, kept, type PageError, type SeenRequest } from "../job.ts";
+import type { Event, Params } from "./browser.ts";
+import { type ConsoleEntry, kept, type PageError, type SeenRequest } from "./job.ts";
 import { createAlone } from "./alone.ts";
 
 export interface Watch {

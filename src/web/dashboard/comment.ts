@@ -1,11 +1,11 @@
 /** One comment as its owner reads it: who wrote it, when, what they said, what others reported, and what can be decided. */
-import type { Site } from "../../../base/types.ts";
-import { html, type Html } from "../../../html/template.ts";
-import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../../store/notes.ts";
-import { badge, button, linkButton } from "../../parts.ts";
-import { count, figure } from "../../browser/wording.ts";
-import { ago, isolated } from "../../words.ts";
-import { commentsPath, placeHref } from "./lists.ts";
+import type { Site } from "../../base/types.ts";
+import { html, type Html } from "../../html/template.ts";
+import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../store/notes.ts";
+import { badge, button, linkButton } from "../parts.ts";
+import { count, figure } from "../browser/wording.ts";
+import { ago, isolated } from "../words.ts";
+import { commentsPath, placeHref } from "./comment-lists.ts";
 
 /** The buttons of a list of comments. */
 export const DECISIONS = {

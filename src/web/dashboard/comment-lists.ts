@@ -1,9 +1,9 @@
 /** The lists of threads and comments of a site, the places at which a list goes on, and the links to both. */
-import { cursorOf, numberIn } from "../../../comments/visitor/keys.ts";
-import { html, type Html } from "../../../html/template.ts";
-import type { NoteCounts } from "../../../store/notes.ts";
-import { figure } from "../../browser/wording.ts";
-import { hrefOf, pathOfSite } from "../pages.ts";
+import { cursorOf, numberIn } from "../../comments/keys.ts";
+import { html, type Html } from "../../html/template.ts";
+import type { NoteCounts } from "../../store/notes.ts";
+import { figure } from "../browser/wording.ts";
+import { hrefOf, pathOfSite } from "./pages.ts";
 
 /** The lists in the order of the navigation, with their words. */
 export const LISTS = {

@@ -104,7 +104,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "List the versions of the linked site, newest first",
     details: [],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./versions.ts").then(({ versions }) => versions(...call)),
+    run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.versions(...call)),
   },
   {
     name: "rollback",
@@ -112,7 +112,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "Make an earlier version live again",
     details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./versions.ts").then(({ rollback }) => rollback(...call)),
+    run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.rollback(...call)),
   },
   {
     name: "explain",

@@ -36,7 +36,7 @@ function rowsFor({ terminal, now }: Context, page: readonly VersionRow[], live: 
   );
 }
 
-export async function versions(context: Context, given: CallWords): Promise<void> {
+async function versions(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument));
   touchLink(context, opened, opened.record);
   const { site_id, live_version_id, url } = opened.record;
@@ -80,7 +80,7 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
 }
 
 /** `svc rollback`: makes an earlier version live again. Nothing is deleted, so the way forward stays open. */
-export async function rollback(context: Context, given: CallWords): Promise<void> {
+async function rollback(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined), undefined, VERSION_IDS);
   const { record, server, credential } = opened;
   const versions = await allVersions(opened);
@@ -120,3 +120,6 @@ async function* versionPages({ server, site_id, credential, record }: OpenedSite
     if (versions.at(-1)?.version_id === before) return;
   }
 }
+
+/** The commands about the versions of a site. */
+export const VERSION_COMMANDS = { versions, rollback };

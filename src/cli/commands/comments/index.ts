@@ -22,7 +22,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Show the mode of the comments, or off",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.status(...call)),
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.status(...call)),
   },
   {
     name: "comments enable",
@@ -30,7 +30,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Let visitors comment on the site's pages",
     details: [...MODE_DETAILS, "Without --mode: the mode that the site last had, else anonymous."],
     flags: [{ name: "mode", value: "mode", help: "anonymous, passcode or approved" }, ...PASSCODE_FLAGS, ...FLAGS],
-    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.enable(...call)),
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.enable(...call)),
   },
   {
     name: "comments mode",
@@ -38,7 +38,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Say who reads and writes comments",
     details: [...MODE_DETAILS, "What shows already goes on to show, and what waits goes on to wait."],
     flags: [...PASSCODE_FLAGS, ...FLAGS],
-    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.mode(...call)),
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.mode(...call)),
   },
   {
     name: "comments off",
@@ -46,7 +46,7 @@ const COMMENT_SETTINGS: Command[] = [
     summary: "Turn comments off; threads are kept",
     details: [],
     flags: FLAGS,
-    run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.off(...call)),
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.off(...call)),
   },
 ];
 
@@ -143,7 +143,7 @@ const WEBHOOK: Command = {
     { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
     ...FLAGS,
   ],
-  run: (...call) => import("./settings.ts").then(({ SETTINGS }) => SETTINGS.webhook(...call)),
+  run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.webhook(...call)),
 };
 
 export const COMMENTS: readonly Command[] = [

@@ -178,4 +178,4 @@ type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
 type Mode = (typeof MODES)[number];
 
 /** The commands that show and change how comments are set. */
-export const SETTINGS = { status, enable, mode, off, webhook };
+export const COMMENT_COMMANDS = { status, enable, mode, off, webhook };

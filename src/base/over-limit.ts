@@ -30,7 +30,7 @@ export function overLimit(
     next_actions: [
       {
         action: "raise_limit",
-        description: `Deploy less, or have whoever runs this server raise ${flag} (${variable}).`,
+        description: `Deploy less, or ask the operator of this server to raise ${flag} (${variable}).`,
         ...(actual !== undefined && { command: `svc-server ${flag} ${actual}` }),
       },
     ],

@@ -18,7 +18,7 @@ const FILE_ERRORS: Readonly<Record<string, string>> = {
   EACCES: "may not be read by you",
   EPERM: "may not be read by you",
   EISDIR: "is a folder, not a file",
-  ENOTDIR: "lies below something that is not a folder",
+  ENOTDIR: "is below something that is not a folder",
   ENAMETOOLONG: "has a name that is too long",
   ENOSPC: "has no room: the disk is full",
   EROFS: "cannot be written: its disk is read-only",

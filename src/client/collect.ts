@@ -140,7 +140,7 @@ async function addEntry(
     throw new Error(`${path} is neither a file nor a folder. Leave it out with a line in ${IGNORE_FILE}.`);
   }
   if (isLink && walk.ignored(path, true)) return;
-  if (above.includes(target)) throw new Error(`${path} is a symbolic link to a folder that it lies in. Remove it.`);
+  if (above.includes(target)) throw new Error(`${path} is a symbolic link to a folder that it is in. Remove it.`);
   await walkFolder(walk, path, target, above);
 }
 

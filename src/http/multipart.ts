@@ -140,7 +140,7 @@ const PARAMETER = /;\s*([a-z*]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/gi;
 async function nextPart(body: Body, delimiter: string): Promise<{ name: string; is_file: boolean } | null> {
   const after = await body.until(LINE, END.length);
   if (after?.toString() === END) return null;
-  if (after === null || after.length > 0) throw malformed("something stands beside its boundary");
+  if (after === null || after.length > 0) throw malformed("there is something next to its boundary");
   const headers = await body.until(LINE + LINE, HEADER_BYTES);
   if (headers === null) throw malformed(`a field has headers of more than ${HEADER_BYTES} bytes`);
   if (headers.includes(delimiter)) throw malformed("a field has no headers");

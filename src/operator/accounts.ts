@@ -105,7 +105,7 @@ const disable = aboutAccount(
     flags: [{ name: "reason", value: "text" }],
     summary: "end its sessions, refuse its sign-ins, and answer 451 on its sites",
     details: [
-      "The reason is shown to visitors of its sites, and to whoever signs in with the right password. Nothing is removed: `account enable` ends it.",
+      "The reason is shown to visitors of its sites, and to everyone who signs in with the right password. Nothing is removed: `account enable` ends it.",
     ],
   },
   async (email, { open, note }, given) => {
@@ -120,7 +120,7 @@ const enable = aboutAccount(
   {
     name: "account enable",
     summary: "end that: the account signs in again, its sites have the state they had",
-    details: ["Sessions do not come back: whoever it belongs to signs in anew."],
+    details: ["Sessions do not come back: its owner signs in again."],
   },
   async (email, { open, note }) => {
     const sites = await open().accounts.enable(email);

@@ -35,7 +35,7 @@ function indexElsewhere(files: Files): Warning[] {
   const [path] = found.toSorted((a, b) => depth(a) - depth(b) || (a < b ? -1 : 1));
   if (!path) return [];
   const folder = path.slice(0, -INDEX.length - 1);
-  const message = `/ shows a list of files, for the site's ${INDEX} lies in the folder ${folder}.`;
+  const message = `/ shows a list of files, for the site's ${INDEX} is in the folder ${folder}.`;
   const fix_recipe = `Deploy the folder ${folder} itself instead of the folder around it.`;
   return [{ code: "index_elsewhere", message, path, fix_recipe }];
 }

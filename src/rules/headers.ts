@@ -53,7 +53,7 @@ export function readHeaders(file: Bytes): Read {
       if (open !== "void") opened.push(open);
     } else if (open === null) {
       problems.push(
-        invalid(line, "No path stands above this line", "Write the path it is for in a line of its own: /*"),
+        invalid(line, "There is no path above this line", "Write the path it is for in a line of its own: /*"),
       );
     } else if (open !== "void") readHeaderLine(line, trimmed, open, problems);
   }
@@ -125,7 +125,7 @@ function refusalOf(line: number, name: string, value: string | null): RuleProble
   });
   if (NO_HEADER.has(lower)) return refused(`${brief(name)} is no header that protects: it would tell every visitor`);
   if (FAR.has(lower)) return refused(`${brief(name)} would reach other sites of this service`);
-  if (PROXYS.test(lower)) return refused(`${brief(name)} is for what stands before the server`);
+  if (PROXYS.test(lower)) return refused(`${brief(name)} is for a proxy in front of the server`);
   if (OWN.has(lower) || OWN_KINDS.test(lower)) return refused(`${brief(name)} is the server's own`);
   if (lower === "content-type" && value !== null && !isPlainType(value) && !/:[a-z]/i.test(value)) {
     return refused(`${brief(value)} is the type of pages, or none that is known to be another`);
@@ -136,7 +136,7 @@ function refusalOf(line: number, name: string, value: string | null): RuleProble
 function counted(opened: readonly Open[], problems: RuleProblem[]): HeaderBlock[] {
   for (const { block, told } of opened) {
     if (block.lines.length > 0 || told) continue;
-    problems.push(invalid(block.line, "No header stands below this path", "Write one: Name: value"));
+    problems.push(invalid(block.line, "There is no header below this path", "Write one: Name: value"));
   }
   const full = opened.map(({ block }) => block).filter(({ lines }) => lines.length > 0);
   const over = full.length - MOST_BLOCKS;

@@ -150,7 +150,7 @@ function shellFor(
 function whyShell(request: Request, site: Site, { version }: LoadedVersion, { shell }: UnmatchedAnswer): string {
   if (!effectiveSpa(site, version).enabled) return "The site is no single-page app.";
   if (shell === null) {
-    return "A file that is missing stays so: the address has an extension, or lies in a folder of files that pages load.";
+    return "A file that is missing stays so: the address has an extension, or is in a folder of files that pages load.";
   }
   if (!navigates(request)) return "Only navigations get the app's page, and Sec-Fetch-Dest says something else.";
   return `${shell.body.file.path} answers unknown addresses of a single-page app.`;

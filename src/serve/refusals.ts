@@ -40,7 +40,7 @@ export const notFound = (policy: Policy) =>
 export const noWorker = (policy: Policy) =>
   new Refusal(
     "not_found",
-    "A site in quarantine has no service worker. Ask whoever runs this server to look at the site.",
+    "A site in quarantine has no service worker. Ask the operator of this server to look at the site.",
     {},
     policyHeaders(policy),
   );

@@ -43,7 +43,8 @@ function sentence({ request }: PageRequest, { code, message }: Refusal): Html | 
   if (code === "method_not_allowed")
     return html`${here} is an address for programs, and shows nothing. <a href="/docs/http-api">The manual</a> has what
       they send there.`;
-  if (code === "unauthorized") return html`What is at ${here} is for programs with a token, and for whoever signed in.`;
+  if (code === "unauthorized")
+    return html`What is at ${here} is for programs with a token, and for people who are signed in.`;
   return message;
 }
 

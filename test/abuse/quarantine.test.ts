@@ -95,7 +95,7 @@ describe("phishing", () => {
     await using quiet = await startServer();
     const body = (await (await quiet.post(zipOf(PHISHING))).json()) as Record<string, string | null>;
     expect(body["appeal"]).toBeNull();
-    expect(body["error"]).toContain("whoever runs this server");
+    expect(body["error"]).toContain("the operator of this server");
   });
 });
 

@@ -80,7 +80,7 @@ describe("collectDist", () => {
     ["leaves it to a folder whose name begins like it", "../linked-too/x", "outside of the folder"],
     ["points to nothing", "missing.txt", "points to nothing"],
     ["points to itself", "it", "points to itself"],
-    ["points to the folder it lies in", ".", "lies in"],
+    ["points to the folder it is in", ".", "that it is in"],
     ["points to a secret beside it", ".env", "never deployed"],
   ])("a link that %s is an error that names it", async (_, target, reason) => {
     const name = `linked-${Bun.hash(target).toString(36)}`;
@@ -99,7 +99,7 @@ describe("collectDist", () => {
 
   test("links in a ring between folders end", async () => {
     const dist = await home.write("ring", { "a/x": "x", "a/b": { link: "../c" }, "c/a": { link: "../a" } });
-    await expect(collectDist(dist)).rejects.toThrow("lies in");
+    await expect(collectDist(dist)).rejects.toThrow("that it is in");
   });
 
   test("names are NFC, and two spellings of one name are refused", async () => {

@@ -95,12 +95,13 @@ describe.if(LINUX)("RELIABILITY 6: pages come before what is coded ahead of them
 
 describe.if(LINUX)("whatever becomes of a deploy's process", () => {
   test.each([
-    ["SIGKILL", 503, "ended from outside"],
-    ["SIGSEGV", 500, "crashed while starting"],
-    ["SIGBUS", 500, "crashed while starting"],
+    ["SIGKILL", 503, /ended from outside/, /error a deploy died while starting: /],
+    // The runtime answers these in a thread, beside which the deploy may go on for a moment.
+    ["SIGSEGV", 500, /crashed while (starting|unpacking)/, /error a deploy died while (starting|unpacking)/],
+    ["SIGBUS", 500, /crashed while (starting|unpacking)/, /error a deploy died while (starting|unpacking)/],
   ] as const)(
     "%s: that deploy is %i, pages and other deploys go on, the log has signal and stage",
-    async (signal, status, words) => {
+    async (signal, status, words, line) => {
       await using dir = await temporaryFolder();
       const server = await start(dir);
       const { pid, slug } = await withHanging(server);
@@ -109,14 +110,14 @@ describe.if(LINUX)("whatever becomes of a deploy's process", () => {
       const pages = Promise.all(Array.from({ length: 200 }, () => page(server, slug)));
       expect(await deploy(server, "beside it")).toMatchObject({ status: 200 });
       process.kill(pid, signal);
-      process.kill(pid, "SIGCONT");
+      if (signal !== "SIGKILL") process.kill(pid, "SIGCONT"); // that one ends a stopped process too, and it may be gone
       const answer = await hanging;
       expect(answer).toMatchObject({ status });
-      expect(answer.error).toContain(words);
+      expect(answer.error).toMatch(words);
       expect((await pages).every((text) => text.includes("<title>warms</title>"))).toBeTrue();
       expect(await deploy(server, "after it")).toMatchObject({ status: 200 });
       await until(() => server.stderr().includes(`was ended by ${signal}`));
-      expect(server.stderr()).toContain("error a deploy died while starting: ");
+      expect(server.stderr()).toMatch(line);
       expect(handedOver(dir)).toEqual([]);
       await server.end();
     },

@@ -124,8 +124,8 @@ describe("CONTRACT 3: errors on every path of the API host", () => {
   });
 
   test.each([
-    ["/account", 401, "What is at /account is for programs with a token, and for whoever signed in."],
-    ["/sites/site_x", 401, "What is at /sites/site_x is for programs with a token, and for whoever signed in."],
+    ["/account", 401, "What is at /account is for programs with a token, and for people who are signed in."],
+    ["/sites/site_x", 401, "What is at /sites/site_x is for programs with a token, and for people who are signed in."],
     ["/sites", 405, "There is no page here /sites is an address for programs, and shows nothing."],
     ["/auth/login", 405, "The manual has what they send there."],
     ["/dashboard/sites/site_x/settings", 405, "takes what a form sends, and shows nothing. Nothing was changed."],

@@ -224,7 +224,7 @@ export const COMMANDS: readonly Command[] = [
     arguments: ["revoke"],
     summary: "End every manage_token of a site of yours",
     details: [
-      "Whoever was given one, an earlier owner or a machine that was lost, changes the site no longer.",
+      "An earlier owner, or a machine that was lost, can then no longer change the site.",
       "Needs a login or SVC_TOKEN. The next update by your account is given a fresh one.",
       "Deploy tokens, for CI, are another kind: svc token list shows those, svc token revoke ends one.",
     ],

@@ -17,7 +17,7 @@ import { leak } from "./sinks.ts";
 import { show } from "../show.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
 
-const howToAppeal = (contact: string | null): string => (contact === null ? "whoever runs this server" : contact);
+const howToAppeal = (contact: string | null): string => (contact === null ? "the operator of this server" : contact);
 
 function rejected(path: string, reason: string, { contact }: SiteContext): Refusal {
   const message = `${show(path)} looks like phishing: ${reason}. Nothing was stored. If this is wrong, appeal to ${howToAppeal(contact)}.`;

@@ -262,7 +262,7 @@ const DRAWINGS: Record<Drawing, { what: string; fix: string }> = {
   },
   mermaid: {
     what: "Mermaid diagrams",
-    fix: "Draw each diagram once (npx -p @mermaid-js/mermaid-cli mmdc -i diagram.mmd -o diagram.svg), add the picture to the upload, and show it where the code stands: ![what it shows](diagram.svg).",
+    fix: "Draw each diagram once (npx -p @mermaid-js/mermaid-cli mmdc -i diagram.mmd -o diagram.svg), add the picture to the upload, and show it where the code is: ![what it shows](diagram.svg).",
   },
 };
 

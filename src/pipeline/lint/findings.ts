@@ -160,5 +160,5 @@ export const lackingPrefix = (path: string, folder: string, example: string): Fi
     (file) =>
       path.startsWith(`${folder}/`)
         ? `Deploy the folder ${show(folder)} itself, or put /${show(folder)} in front of the addresses in ${file} that begin with /.`
-        : `Move what lies in ${show(folder)} to the root of what you deploy, where the addresses in ${file} expect it.`,
+        : `Move what is in ${show(folder)} to the root of what you deploy, where the addresses in ${file} expect it.`,
   )(path, folder);

@@ -93,11 +93,11 @@ const listOf = (ctx: SignedIn, site: Site, here: ListPlace, may_decide: boolean)
 };
 
 const NOTHING: Record<Show, readonly [heading: string, sentence: string]> = {
-  open: ["No open threads", "Select a passage on the site and press Comment: the thread stands here at once."],
+  open: ["No open threads", "Select a passage on the site and press Comment: the thread appears here at once."],
   resolved: ["Nothing is resolved yet", "A thread that you resolve goes from the list of open ones to this one."],
-  pending: ["Nothing waits for you", "What needs your approval before others see it stands here."],
-  reported: ["Nothing was reported", "What visitors report stands here until you approve, reject or delete it."],
-  rejected: ["Nothing was rejected", "What you reject is seen by nobody and stands here."],
+  pending: ["Nothing waits for you", "What needs your approval before others see it appears here."],
+  reported: ["Nothing was reported", "What visitors report appears here until you approve, reject or delete it."],
+  rejected: ["Nothing was rejected", "Nobody sees what you reject; it is listed here."],
 };
 
 const emptyList = (show: Show): Html =>
@@ -216,7 +216,7 @@ function queueItem(ctx: SignedIn, site: Site, { item, thread, state, may_decide 
 const MODES: readonly [mode: CommentsMode, label: string, hint: string][] = [
   ["off", "Off", "Threads are kept, and nobody sees them."],
   ["anonymous", "Anonymous", "Anyone reads and writes. What is written shows at once."],
-  ["passcode", "Passcode", "Whoever knows the passcode reads and writes. It guards the comments, not the pages."],
+  ["passcode", "Passcode", "Everyone who knows the passcode reads and writes. It guards the comments, not the pages."],
   ["approved", "Approved", "Anyone reads and writes. What is written shows once you approve it."],
 ];
 

@@ -29,7 +29,7 @@ async function askForPassword(ctx: SignedIn, refusal?: Refusal): Promise<Respons
     ${alertBox(refusal)}
     <p>It goes for good, and so do ${sites} with ${count(usage.versions, "version")}. It cannot be undone:</p>
     <ul class="bullets">
-      <li>whoever opens one of the sites finds nothing there, and nobody gets its address again</li>
+      <li>people who open one of the sites find nothing there, and nobody gets its address again</li>
       <li>all sessions end, those of your programs too</li>
     </ul>
     <form class="fields" method="post" action="${ACCOUNT}/delete">
@@ -79,7 +79,7 @@ function askForSlug(ctx: SignedIn, { site_id, slug, stored_versions }: Site, ref
     <ul class="bullets">
       <li>${count(stored_versions, "version")}, with all their files</li>
       <li>all comments on them</li>
-      <li>the address: whoever opens it finds nothing there, and nobody gets it again</li>
+      <li>the address: people who open it find nothing there, and nobody gets it again</li>
     </ul>
     <form class="fields" method="post" action="${pathOfSite(site_id)}/delete">
       ${csrfField(csrfOf(ctx)!)} ${confirmation(slug, refusal)}

@@ -84,7 +84,7 @@ function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
 const EMPTY = html`<div class="card empty">
   ${icon("folder", 40)}
   <h2>No sites yet</h2>
-  <p>Publish a folder, and it stands here: yours for good, with every version of it.</p>
+  <p>Publish a folder, and it is listed here: yours for good, with every version of it.</p>
   ${linkButton("/", "Publish your first site", { kind: "primary" })}
   <p class="dim small">From a terminal, signed in once:</p>
   ${command("first-site", "svc login\nsvc ./my-site", "svc login")}

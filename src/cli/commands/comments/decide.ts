@@ -55,7 +55,9 @@ async function owner(context: Context, given: CallWords): Promise<void> {
   if (given.json) return context.terminal.json({ ok: true, ...made });
   context.terminal.say(text`\n  Open this in your browser to answer and moderate on the site itself:`);
   context.terminal.url(made.url);
-  context.terminal.say(dim(text`  It works once, within five minutes, for whoever opens it: keep it to yourself.\n`));
+  context.terminal.say(
+    dim(text`  It works once, within five minutes, for anyone who opens it: keep it to yourself.\n`),
+  );
 }
 
 /** The comment's id. It is checked before it becomes part of an address. */

@@ -11,7 +11,7 @@ const NOTE_FLAG: Flag = { name: "note", value: "text", help: "why, for the comme
 
 const MODE_DETAILS = [
   "anonymous   anyone reads and writes; what is written shows at once",
-  "passcode    whoever knows the passcode reads and writes; a new passcode locks out all",
+  "passcode    everyone who knows the passcode reads and writes; a new passcode locks out all",
   "approved    anyone reads and writes; what is written shows once you approve it",
 ];
 

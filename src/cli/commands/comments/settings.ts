@@ -25,7 +25,7 @@ const MODES = comments.ON_MODES;
 const MEANING: Readonly<Record<CommentSettings["mode"], string>> = {
   off: "Comments are off: threads are kept, and nobody sees them",
   anonymous: "Comments are on: anyone reads and writes them, and what is written shows at once",
-  passcode: "Comments are on: whoever knows the passcode reads and writes them",
+  passcode: "Comments are on: everyone who knows the passcode reads and writes them",
   approved: "Comments are on: anyone reads and writes them, and what is written shows once you approve it",
 };
 

@@ -97,7 +97,7 @@ async function chosenPart(job: Job, stage: Stage, all: Collected, folder: string
     el(
       "p",
       {},
-      "The site that it builds lies in ",
+      "The site that it builds is in ",
       code(folder),
       ` (${everything(built.files)}). All of it is ${everything(all.files)}.`,
     ),

@@ -1,11 +1,11 @@
 /** Rows of comments on the API host: how they are set up, what keepers decide, and MCP for agents (COMMENTS 2 and 6). */
+import { COMMENT_MODES } from "./shapes/common.ts";
 import { json, ok, type Parameter, type ApiRow, type ApiRows } from "./row.ts";
 import { anyOf, array, custom, integer, literal, nullable, object, oneOf, string } from "./shapes/builder.ts";
 import { ANNOTATION_FILE } from "./shapes/annotations.ts";
 import {
   AGENT_SCOPES,
   AGENT_TOKENS,
-  COMMENT_MODES,
   COMMENT_SETTINGS,
   NEW_AGENT_TOKEN,
   OWNER_CODE,

@@ -110,7 +110,11 @@ addresses that are not here \`not_found\`.
 
 Every GET answers HEAD too. Changes are additive: members, codes and values may join, so let be what you do not know.`;
 
-const header = (description: string, { schema }: Shape, required = true): Json => ({ description, required, schema });
+const header = (description: string, { schema }: Shape, required = true): Json => ({
+  description,
+  required,
+  schema: schema(),
+});
 
 const HEADERS: Readonly<Record<string, Json>> = {
   "X-Request-Id": header(
@@ -214,7 +218,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
     SLUG,
     TIME,
     ADDRESS,
-  ].map(({ name, definition }: NamedShape) => [name, definition]),
+  ].map(({ name, definition }: NamedShape) => [name, definition()]),
 );
 
 export function openapi(config: Described): Json {
@@ -272,7 +276,7 @@ const parameter = (place: "path" | "query" | "header", { name, description, shap
   in: place,
   description,
   required: required ?? false,
-  schema: shape.schema,
+  schema: shape.schema(),
 });
 
 const pathParameters = (path: string, { path: described = {} }: ApiRow): Json[] =>
@@ -288,7 +292,7 @@ const pathParameters = (path: string, { path: described = {} }: ApiRow): Json[] 
 
 const printedContent = (content: RowContent): JsonMembers =>
   Object.fromEntries(
-    Object.entries(content).map(([type, { shape, ...rest }]) => [type, { schema: shape.schema, ...rest }]),
+    Object.entries(content).map(([type, { shape, ...rest }]) => [type, { schema: shape.schema(), ...rest }]),
   );
 
 /** An operation of the document. */
@@ -335,7 +339,7 @@ function errorResponse(status: number, codes: readonly ErrorCode[]): Json {
     headers: headersOf(headersOfError(status)),
     content: {
       "application/json": {
-        schema: { allOf: [ERROR.schema, { type: "object", properties: { code }, required: ["code"] }] },
+        schema: { allOf: [ERROR.schema(), { type: "object", properties: { code }, required: ["code"] }] },
       },
     },
   };

@@ -47,7 +47,7 @@ const target = custom({
         type: literal("SpecificResource", "Its kind."),
         selector: anyOf([TEXT_QUOTE_SELECTOR, custom({ type: "array" })]),
       },
-    ).schema,
+    ).schema(),
   ],
 });
 

@@ -9,8 +9,9 @@ export type Schema = { readonly [keyword: string]: Json };
 type WireCheck = (value: unknown) => string | null;
 
 export interface Shape<T = unknown> {
-  /** The JSON Schema where the shape is used: for a named shape the reference to it. */
-  readonly schema: Schema;
+  /** Makes the JSON Schema where the shape is used: for a named shape the reference to it. The CLI checks answers and prints no
+   *  schema, and a start of it has no time for one. */
+  schema(): Schema;
   /** Looser than the schema, as a client must be: words, patterns and bounds may change on a newer server. */
   readonly check: WireCheck;
   /** Never there: it carries the type. */
@@ -29,7 +30,7 @@ interface ObjectShape<R extends MemberShapes, O extends MemberShapes> extends Sh
 /** A shape that `components.schemas` has under its name. */
 export interface NamedShape {
   readonly name: string;
-  readonly definition: Schema;
+  definition(): Schema;
 }
 
 const kind =
@@ -47,7 +48,10 @@ const isBoolean = kind((value) => typeof value === "boolean");
 const passes: WireCheck = () => null;
 
 /** A schema in its own words, for shapes that the functions below cannot make. */
-export const custom = <T = unknown>(schema: Schema, check: WireCheck = passes): Shape<T> => ({ schema, check });
+export const custom = <T = unknown>(schema: Schema | (() => Schema), check: WireCheck = passes): Shape<T> => ({
+  schema: typeof schema === "function" ? schema : () => schema,
+  check,
+});
 const FORMATS: Readonly<Record<string, WireCheck>> = { uri: isAddress, "date-time": isTime };
 
 /** With the format `uri` an address that a browser opens, with `date-time` a time as ISO 8601. */
@@ -95,7 +99,7 @@ interface ArrayShape<Items extends Shape> extends Shape<Infer<Items>[]> {
 
 export const array = <Items extends Shape>(items: Items, description = "", more: Schema = {}): ArrayShape<Items> => ({
   items,
-  schema: { type: "array", items: items.schema, description, ...more },
+  schema: () => ({ type: "array", items: items.schema(), description, ...more }),
   check: (value) => checkItems(items.check, value),
 });
 
@@ -111,15 +115,15 @@ const orNull =
     value === null ? null : check(value);
 
 /** The same, or null. For a shape of one type. */
-export const nullable = <T>({ schema, check }: Shape<T>): Shape<T | null> =>
-  custom(
-    {
+export const nullable = <T>(shape: Shape<T>): Shape<T | null> =>
+  custom(() => {
+    const schema = shape.schema();
+    return {
       ...schema,
       type: [schema.type as string, "null"],
       ...(Array.isArray(schema.enum) && { enum: [...schema.enum, null] }),
-    },
-    orNull(check),
-  );
+    };
+  }, orNull(shape.check));
 
 function checkMembers(required: MemberShapes, optional: MemberShapes, value: unknown): string | null {
   if (typeof value !== "object" || value === null) return "";
@@ -136,7 +140,7 @@ function checkMembers(required: MemberShapes, optional: MemberShapes, value: unk
 }
 
 const schemasOf = (members: MemberShapes): { [name: string]: Schema } =>
-  Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema]));
+  Object.fromEntries(Object.entries(members).map(([name, { schema }]) => [name, schema()]));
 
 /** MemberShapes that are always there, then those that may be missing. Others may join: a reader ignores them. */
 export const object = <R extends MemberShapes, O extends MemberShapes = {}>(
@@ -146,12 +150,12 @@ export const object = <R extends MemberShapes, O extends MemberShapes = {}>(
 ): ObjectShape<R, O> => ({
   required,
   optional,
-  schema: {
+  schema: () => ({
     type: "object",
     ...more,
     properties: { ...schemasOf(required), ...schemasOf(optional) },
     ...(Object.keys(required).length > 0 && { required: Object.keys(required) }),
-  },
+  }),
   check: (value) => checkMembers(required, optional, value),
 });
 
@@ -167,7 +171,7 @@ export const texts = (description: string) =>
 type PickedFrom<M, Names> = Pick<M, Names & keyof M>;
 
 const members = <M extends MemberShapes, Names extends string>(all: M, names: readonly Names[]) =>
-  Object.fromEntries(names.flatMap((name) => (name in all ? [[name, all[name]!]] : []))) as PickedFrom<M, Names>;
+  Object.fromEntries(names.filter((name) => name in all).map((name) => [name, all[name]!])) as PickedFrom<M, Names>;
 
 /** The same object with these members alone: what a client reads of an answer. */
 export const pick = <R extends MemberShapes, O extends MemberShapes, Names extends string & (keyof R | keyof O)>(
@@ -193,22 +197,22 @@ export const named = <S extends Shape>(name: string, shape: S): S & NamedShape =
   ...shape,
   name,
   definition: shape.schema,
-  schema: { $ref: `#/components/schemas/${name}` },
+  schema: () => ({ $ref: `#/components/schemas/${name}` }),
 });
 
 /** A named shape, with a description for this use of it. */
-export const ref = <T>({ schema, check }: Shape<T>, description: string): Shape<T> =>
-  custom({ ...schema, description }, check);
+export const ref = <T>(shape: Shape<T>, description: string): Shape<T> =>
+  custom(() => ({ ...shape.schema(), description }), shape.check);
 
-export const refOrNull = <T>({ schema, check }: Shape<T>, description: string): Shape<T | null> =>
-  custom({ anyOf: [schema, { type: "null" }], description }, orNull(check));
+export const refOrNull = <T>(shape: Shape<T>, description: string): Shape<T | null> =>
+  custom(() => ({ anyOf: [shape.schema(), { type: "null" }], description }), orNull(shape.check));
 
 /** A value of any of these shapes. */
 export const anyOf = <const Shapes extends readonly Shape[]>(shapes: Shapes, description?: string) =>
-  custom<Infer<Shapes[number]>>({
-    anyOf: shapes.map(({ schema }) => schema),
+  custom<Infer<Shapes[number]>>(() => ({
+    anyOf: shapes.map(({ schema }) => schema()),
     ...(description !== undefined && { description }),
-  });
+  }));
 
 /** The words of a union, each once: one that is missing does not compile. */
 export const wordsOf = <Word extends string>(words: Readonly<Record<Word, true>>): readonly Word[] =>

@@ -14,11 +14,9 @@ import {
   refOrNull,
   string,
 } from "./builder.ts";
-import { ADDRESS, AGENT_TOKEN_ID, CARRIED, COMMENT_ID, TIME, VERSION_ID } from "./common.ts";
+import { ADDRESS, AGENT_TOKEN_ID, CARRIED, COMMENT_ID, COMMENT_MODES, ON_MODES, TIME, VERSION_ID } from "./common.ts";
 import { TEXT_QUOTE_SELECTOR } from "./annotations.ts";
 
-export const ON_MODES = ["anonymous", "passcode", "approved"] as const;
-export const COMMENT_MODES = ["off", ...ON_MODES] as const;
 export const AGENT_SCOPES = ["read", "reply", "resolve", "see_pending"] as const;
 
 export const WEBHOOK_EVENTS = [

@@ -112,3 +112,6 @@ export const ERROR = named(
     },
   ),
 );
+
+export const ON_MODES = ["anonymous", "passcode", "approved"] as const;
+export const COMMENT_MODES = ["off", ...ON_MODES] as const;

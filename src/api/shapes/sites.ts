@@ -13,8 +13,7 @@ import {
   string,
   texts,
 } from "./builder.ts";
-import { ACCOUNT_ID, ADDRESS, SITE_ID, SLUG, TIME, VERSION_ID } from "./common.ts";
-import { COMMENT_MODES } from "./comments.ts";
+import { ACCOUNT_ID, ADDRESS, COMMENT_MODES, SITE_ID, SLUG, TIME, VERSION_ID } from "./common.ts";
 import { LIVE_RENDER, RENDER_WARNING, SPA } from "./deploys.ts";
 
 export const VERSION = named(

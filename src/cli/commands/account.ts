@@ -6,13 +6,13 @@ import { svc } from "../invocation.ts";
 import { sessionFile } from "../saved/shared-file.ts";
 import { ask } from "../service/api.ts";
 import { requireSession } from "../service/which-server.ts";
-import { ACCOUNT } from "../service/wire.ts";
 import { columns, cut, text } from "../terminal/text.ts";
 import { age, count } from "../terminal/units.ts";
 import { allSites } from "./pages.ts";
 import * as account from "../../api/shapes/account.ts";
 import { pick } from "../../api/shapes/builder.ts";
 
+export const ACCOUNT = pick(account.ACCOUNT, "account_id", "email");
 const USAGE = pick(account.USAGE, "bytes", "quota_bytes", "sites", "versions");
 
 /** A person's name for a site; the whole of it is in the JSON. */

@@ -14,7 +14,8 @@ import { randomKey } from "../../base/random.ts";
 import { whileSpinning } from "../terminal/index.ts";
 import { requireToken } from "../saved/state.ts";
 import { bold, cyan, dim, text, yellow } from "../terminal/text.ts";
-import { ACCOUNT, type DeviceCode } from "../service/wire.ts";
+import type { DeviceCode } from "../service/wire.ts";
+import { ACCOUNT } from "./account.ts";
 
 /** Shows the code, with `-q` too: without it no one can approve. */
 async function showCode({ terminal, env }: Context, code: DeviceCode): Promise<void> {

@@ -13,7 +13,6 @@ import {
   pick,
   string,
 } from "../../api/shapes/builder.ts";
-import * as comments from "../../api/shapes/comments.ts";
 import { SITE_ID } from "../../api/shapes/common.ts";
 import * as deploys from "../../api/shapes/deploys.ts";
 import * as sites from "../../api/shapes/sites.ts";
@@ -90,15 +89,6 @@ export const SEEN = object({}, { render: RENDER });
 
 export const ROLLED_BACK = pick(deploys.ROLLED_BACK, "site_id", "url", "version_id", "previous_version_id");
 
-export const ACCOUNT = pick(account.ACCOUNT, "account_id", "email");
-
-const OWNED_SITE = pick(
-  sites.ACCOUNT_SITES.required.sites.items,
-  ...(["site_id", "slug", "label", "url", "created_at"] as const),
-);
-export type OwnedSite = Infer<typeof OWNED_SITE>;
-export const SITES_PAGE = object({ sites: array(OWNED_SITE) }, pick(sites.ACCOUNT_SITES, "cursor").required);
-
 const SKIPPED = { skipped: array(object({ site_id: SITE_ID, reason: string() })) };
 export const DELETED = extend(pick(sites.BULK_DELETED, "deleted"), SKIPPED);
 export const ATTACHED = extend(pick(sites.ATTACHED, "attached"), SKIPPED);
@@ -113,13 +103,3 @@ export const DEVICE_CODE = extend(
   { interval: custom<number>({}) },
 );
 export type DeviceCode = Infer<typeof DEVICE_CODE>;
-
-const AUTHOR = pick(comments.AUTHOR, "name");
-
-export const THREAD = extend(pick(comments.THREAD, "status", "page"), {
-  comments: array(extend(pick(comments.COMMENT, "id", "text", "visibility"), { by: nullable(AUTHOR) })),
-});
-export const THREAD_PAGE = extend(pick(comments.THREADS, "next_cursor"), { threads: array(THREAD) });
-export const QUEUE_PAGE = extend(pick(comments.QUEUE, "next_cursor"), {
-  items: array(extend(pick(comments.QUEUE.required.items.items, "id", "page", "text"), { by: AUTHOR })),
-});

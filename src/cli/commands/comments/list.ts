@@ -1,10 +1,20 @@
 /** `svc comments list`: prints the comments, a line each. */
 import type { Context, CallWords } from "../../command.ts";
 import { usage } from "../../failure.ts";
-import { QUEUE_PAGE, THREAD_PAGE, THREAD } from "../../service/wire.ts";
-import type { Shape, Infer } from "../../../api/shapes/builder.ts";
+import { array, extend, type Infer, nullable, pick, type Shape } from "../../../api/shapes/builder.ts";
+import * as comments from "../../../api/shapes/comments.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
+
+const AUTHOR = pick(comments.AUTHOR, "name");
+
+export const THREAD = extend(pick(comments.THREAD, "status", "page"), {
+  comments: array(extend(pick(comments.COMMENT, "id", "text", "visibility"), { by: nullable(AUTHOR) })),
+});
+const THREAD_PAGE = extend(pick(comments.THREADS, "next_cursor"), { threads: array(THREAD) });
+const QUEUE_PAGE = extend(pick(comments.QUEUE, "next_cursor"), {
+  items: array(extend(pick(comments.QUEUE.required.items.items, "id", "page", "text"), { by: AUTHOR })),
+});
 
 const STATUSES = ["open", "resolved", "all"] as const;
 const QUEUES = ["pending", "reported", "rejected"] as const;

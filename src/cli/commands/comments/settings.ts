@@ -10,6 +10,7 @@ import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
 import { type Infer, array, extend, pick } from "../../../api/shapes/builder.ts";
 import * as comments from "../../../api/shapes/comments.ts";
+import { ON_MODES } from "../../../api/shapes/common.ts";
 
 const COMMENT_SETTINGS = extend(
   pick(comments.COMMENT_SETTINGS, "mode", "passcode_set", "webhook"),
@@ -20,7 +21,7 @@ const COMMENT_SETTINGS = extend(
     warnings: array(pick(comments.NO_COOKIES, "message", "fix_recipe")),
   },
 );
-const MODES = comments.ON_MODES;
+const MODES = ON_MODES;
 
 const MEANING: Readonly<Record<CommentSettings["mode"], string>> = {
   off: "Comments are off: threads are kept, and nobody sees them",

@@ -265,7 +265,7 @@ const CEILINGS: Partial<Figures> = {
   files: 489,
   folders: 50,
   exports_per_1000_lines: 32,
-  exports_used_by_one_file: 1_022,
+  exports_used_by_one_file: 1_024,
   files_whose_only_importer_is_beside_them: 57,
   type_names_in_three_files: 5,
   comments_that_begin_like_riddles: 0,

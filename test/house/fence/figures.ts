@@ -18,7 +18,7 @@ export interface Figures {
   named_functions_per_1000_lines: number;
   most_files_in_a_folder: number;
   exports_per_1000_lines: number;
-  exports_used_by_one_file: number;
+  exports_used_by_one_file_per_1000_lines: number;
   /** Files that one other file imports, which is in the same folder: paragraphs with a file name. */
   files_whose_only_importer_is_beside_them: number;
   type_names_in_three_files: number;
@@ -105,7 +105,9 @@ export function figuresOf(all: Sources, paths: Iterable<string>): Figures {
     named_functions_per_1000_lines: per1000(named),
     most_files_in_a_folder: Math.max(0, ...[...folders.values()].map((files) => files.length)),
     exports_per_1000_lines: per1000(exported),
-    exports_used_by_one_file: [...importersOf(all).names.values()].filter((files) => files.size === 1).length,
+    exports_used_by_one_file_per_1000_lines: per1000(
+      [...importersOf(all).names.values()].filter((files) => files.size === 1).length,
+    ),
     files_whose_only_importer_is_beside_them: loneFiles(all).length,
     type_names_in_three_files: sharedTypeNames(all).length,
     comments_that_begin_like_riddles: riddles(all).length,

@@ -60,12 +60,13 @@ export async function startSvc(
   const origin = `http://127.0.0.1:${port}`;
   const { slug } = await deploy(origin, FILES, await deploy(origin, { ...FILES, [FORMER]: FILES["app.css"]! }));
   const ruled = `${(await deploy(origin, RULED)).slug}.localhost:${port}`;
+  const plain = `${(await deploy(origin, { "index.html": FILES["index.html"]! })).slug}.localhost:${port}`;
   const { site_id } = await deploy(origin, SMALL);
   copySite(data_dir, site_id, many.sites + many.fresh);
   const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
   const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
   const host = `${slug}.localhost:${port}`;
-  const named = { former: `/${FORMER}`, ruled, sites, fresh };
+  const named = { former: `/${FORMER}`, ruled, plain, sites, fresh };
   return { name: "svc", pid: child.pid, origin, host, ...named, stop: stopper(child) };
 }
 

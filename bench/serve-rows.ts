@@ -55,6 +55,8 @@ export interface Hosts {
   host: string;
   /** Of the site with rules. */
   ruled: string;
+  /** Of the site without a 404.html. */
+  plain: string;
   /** The path of a file that the live version has not: of other servers, where they have the same bytes. */
   former: string;
   sites: readonly string[];
@@ -90,6 +92,13 @@ export const ROWS: readonly Row[] = [
   { name: "coded stylesheet", targets: one("/app.css"), headers: { "accept-encoding": "gzip" }, aim: 1.05 },
   { name: "304", targets: one("/page.html"), conditional: true, aim: 1.05 },
   { name: "404 with 404.html", targets: one("/nowhere.html"), missing: true, aim: 1.15 },
+  // On a site without a 404.html. JSON, for wrk does not ask for HTML.
+  {
+    name: "404 that svc makes",
+    targets: ({ plain }) => [{ host: plain, path: "/nowhere.html" }],
+    missing: true,
+    aim: 1.25,
+  },
   {
     name: "404 of a page's part",
     targets: one("/nowhere-DiwrgTda.css"),

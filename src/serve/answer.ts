@@ -11,7 +11,7 @@ import type { PathAnswer, FileAnswer, LoadedVersion, RedirectAnswer, UnmatchedAn
 import type { Hosted } from "./locate.ts";
 import { ownNotFound, type Respond } from "./respond.ts";
 import { isForbiddenWorker, type Policy, policyHeaders, skewPolicyOf } from "./policy.ts";
-import { methodNotAllowed, notFound, noWorker } from "./refusals.ts";
+import { type AnswerNotFound, methodNotAllowed, notFound, noWorker } from "./refusals.ts";
 import type { Shortcut, Shortcuts } from "./shortcuts.ts";
 import { asksForPart, type Skew } from "./skew.ts";
 
@@ -26,6 +26,7 @@ export interface AnswerParts {
   sites_domain: string;
   /** Counts a file that came from a former version. */
   skewed(): void;
+  notFound: AnswerNotFound;
 }
 
 type SiteResponse = Response | Promise<Response>;
@@ -53,9 +54,7 @@ function send(
   const { shortcuts } = serving;
   if (answer.kind === "file") remember(request, hosted, answer, shortcuts);
   if (answer.kind !== "unmatched") return out(hosted, answer, request, exchange, serving);
-  if (answer.page !== null && !mayShow(answer, hosted.site, hosted.version)) {
-    remember(request, hosted, answer, shortcuts);
-  }
+  if (!mayShow(answer, hosted.site, hosted.version)) remember(request, hosted, answer, shortcuts);
   const chosen = below(hosted, answer, request, serving);
   if (!(chosen instanceof Promise)) return given(hosted, chosen, request, exchange, serving);
   return chosen.then((found) => given(hosted, found, request, exchange, serving));
@@ -69,7 +68,20 @@ function given(
   serving: AnswerParts,
 ): SiteResponse {
   if (answer.kind === "file" && answer.skew !== null) serving.skewed();
+  if (answer.kind === "unmatched") return unmatched(answer, hosted.policy, request, exchange, serving);
   return out(hosted, answer, request, exchange, serving);
+}
+
+/** The 404 of the site, or ours where it has no page for it. */
+export function unmatched(
+  answer: UnmatchedAnswer,
+  policy: Policy,
+  request: Request,
+  exchange: Exchange,
+  serving: AnswerParts,
+): SiteResponse {
+  if (answer.page === null) return serving.notFound(request, policy, exchange);
+  return ownNotFound(serving, request, answer, policy, exchange);
 }
 
 /** Makes the response. Throws the refusal if the path leads to nothing and the site has no 404 page. */

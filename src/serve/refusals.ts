@@ -1,13 +1,13 @@
 /** The refusals of serving, each with the sentence that a visitor reads, and their answer on a site's host: a small page for
  *  a person, the API's JSON for a program (CONTRACT 3). If the site exists, its policy holds for them too. */
 
-import { type ErrorCode, Refusal } from "../base/errors.ts";
+import { errorBody, type ErrorCode, Refusal } from "../base/errors.ts";
 import { decodePath } from "../base/percent.ts";
 import { visible } from "../base/visible.ts";
 import { contactLink } from "../html/contact.ts";
 import { document } from "../html/document.ts";
 import { html, type Html } from "../html/template.ts";
-import { answerText, errorJson } from "../http/answers.ts";
+import { answerText, errorJson, KEPT_HEADERS } from "../http/answers.ts";
 import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
 import { confineError, type Policy, policyHeaders } from "./policy.ts";
 
@@ -99,10 +99,42 @@ export function errorPage(request: Request, refusal: Refusal, exchange: Exchange
 }
 
 /** The JSON has a policy too, because a page of the site may frame it and run code there. */
+const JSON_POLICY = { "content-security-policy": "default-src 'none'" };
+
 function asJson(refusal: Refusal, exchange: Exchange): Response {
   const answer = errorJson(refusal, exchange);
-  answer.headers.set("content-security-policy", "default-src 'none'");
+  for (const [name, value] of Object.entries(JSON_POLICY)) answer.headers.set(name, value);
   return answer;
+}
+
+export type AnswerNotFound = (request: Request, policy: Policy, exchange: Exchange) => Response;
+
+/** The 404 of a site that has no page for it. Crawlers ask for it by the thousand, so it is made without an Error, whose stack
+ *  takes as long as all the rest, and with headers that answers of one policy share. */
+export function createNotFound(refused: (code: ErrorCode) => void): AnswerNotFound {
+  const kept: { refusal: Refusal; before_id: string; init: { status: number; headers: Headers } }[] = [];
+
+  function keep(policy: Policy) {
+    const refusal = notFound(policy);
+    const text = JSON.stringify(errorBody(refusal, ""));
+    const headers = new Headers({
+      ...KEPT_HEADERS,
+      "content-type": "application/json",
+      ...refusal.headers,
+      ...JSON_POLICY,
+    });
+    return { refusal, before_id: text.slice(0, text.lastIndexOf('"}')), init: { status: refusal.status, headers } };
+  }
+  return (request, policy, exchange) => {
+    const { refusal, before_id, init } = (kept[policy.index] ??= keep(policy));
+    refused(refusal.code);
+    exchange.code = refusal.code;
+    if (wantsHtml(request)) return errorPage(request, refusal, exchange, null);
+    const text = `${before_id}${exchange.request_id}"}`;
+    exchange.bytes = text.length; // ASCII
+    init.headers.set("x-request-id", exchange.request_id);
+    return new Response(text, init);
+  };
 }
 
 /** The text of the error page. On a site that exists it names the path and links to the start page. */

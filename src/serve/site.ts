@@ -3,22 +3,23 @@
  *  (respond). With everything in the cache it never awaits. */
 
 import { effectiveSpa } from "../base/site-state.ts";
+import type { ErrorCode } from "../base/errors.ts";
 import type { Site, Spa, Version } from "../base/types.ts";
 import type { Code } from "../http/codings.ts";
 import type { Exchange } from "../http/exchange.ts";
 import { shownByRule } from "../rules/answer.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
-import { answerFrom, type AnswerParts } from "./answer.ts";
+import { answerFrom, type AnswerParts, unmatched } from "./answer.ts";
 import { type Bodies, createBodies, createBodyMaker } from "./bodies.ts";
 import { createAnswers } from "./by-path.ts";
 import { createEncoder, isCoded } from "./encode.ts";
 import { createExplain, type Explain } from "./explain.ts";
 import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
 import { createLocate, createRows, type Locate, type SiteHost } from "./locate.ts";
-import { createRespond, ownNotFound } from "./respond.ts";
+import { createRespond } from "./respond.ts";
 import { isForbiddenWorker } from "./policy.ts";
-import { unknownVersion } from "./refusals.ts";
+import { createNotFound, unknownVersion } from "./refusals.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
 import { asksForPart, createSkew } from "./skew.ts";
 import {
@@ -68,6 +69,8 @@ interface SiteServerParts {
   skew: number | null;
   /** Counts a file that came from a former version. */
   skewed(): void;
+  /** Counts an answer of ours that is an error. */
+  refused(code: ErrorCode): void;
 }
 
 /** Shares of the cache. Manifests push out only other manifests, and files of former versions only each other. */
@@ -99,6 +102,7 @@ function servingOver(parts: SiteServerParts, { budget, manifests, shortcuts }: C
     skew: createSkew({ store, bodies, budget: createByteBudgetCache(cache_bytes * SKEW), now, lasts_ms }),
     sites_domain: parts.sites_domain,
     skewed: parts.skewed,
+    notFound: createNotFound(parts.refused),
   };
 }
 
@@ -125,7 +129,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
       return null;
     answer.used = true;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
-    return ownNotFound(serving, request, answer, policy, exchange);
+    return unmatched(answer, policy, request, exchange, serving);
   }
 
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {

@@ -86,8 +86,17 @@ function appFor(
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
-  const beside = { skew: config.skew, skewed: () => metrics.count("svc_skew_answers_total") };
-  const sites: SiteServer = createSiteServer({ ...shown, store, now, ending, code, cache_bytes, ...beside });
+  const counts = { skewed: () => metrics.count("svc_skew_answers_total"), refused: metrics.refused };
+  const sites: SiteServer = createSiteServer({
+    ...shown,
+    ...counts,
+    store,
+    now,
+    ending,
+    code,
+    cache_bytes,
+    skew: config.skew,
+  });
   const published = (site: Site, version_id: string) => {
     metrics.count("svc_deploys_total");
     sites.warm(site, version_id).catch((error) => log.error(`coding ${site.site_id} ${version_id}`, error));

@@ -103,6 +103,7 @@ const sitesOver = (store: ServingStore, cache_bytes: number, now: () => number) 
     cache_bytes,
     skew: null,
     skewed: () => {},
+    refused: () => {},
   });
 
 const newExchange = () => new Exchange({ address: () => null, extendTimeout: () => {}, crowded: () => false });
@@ -227,6 +228,7 @@ describe("compressing ahead", () => {
       cache_bytes: PLENTY,
       skew: null,
       skewed: () => {},
+      refused: () => {},
     };
     return { ...made, sites: createSiteServer({ ...base, store: made.store, ending, code: coders.code }) };
   }

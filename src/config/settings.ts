@@ -54,6 +54,12 @@ const variable = <T>(name: string, row: Omit<Setting<T>, "flag" | "variables">):
 const onOrOff = (name: string, meaning: string): Setting<"on" | "off"> =>
   variable(name, { fallback: "off", meaning, allowed: "on or off", parse: oneOf("on", "off") });
 
+/** A setting that is never shown, by the name that other programs have for it. */
+const secretOf = (name: string, meaning: string): Setting<string> => ({
+  ...{ flag: null, variables: [name], fallback: null, meaning, secret: true },
+  ...{ allowed: "visible ASCII characters", parse: (text) => (/^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined) },
+});
+
 /** A limit for all sites of one owner (BEYOND 9). */
 const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
   variable(`QUOTA_${name}`, {
@@ -270,6 +276,44 @@ export const SETTINGS = {
     allowed: "a number from 1 to 1000000, or off",
     parse: orOff(integer(1, 1_000_000)),
   }),
+  backup: variable("BACKUP", {
+    fallback: null,
+    meaning: "where backups go by themselves: a folder on another disk, or a bucket",
+    allowed: "a folder or s3://bucket/prefix",
+    parse: filled,
+  }),
+  backup_every: variable("BACKUP_EVERY", {
+    fallback: "1d",
+    meaning: "how old the last backup may be before another is made",
+    allowed: DURATION,
+    parse: duration,
+    show: durationText,
+  }),
+  backup_keep: variable("BACKUP_KEEP", {
+    fallback: "14",
+    meaning: "backups that stay; older ones and what only they have are removed",
+    allowed: "a number from 1 to 10000",
+    parse: integer(1, 10_000),
+  }),
+  s3_endpoint: setting({
+    flag: null,
+    variables: ["SVC_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
+    fallback: null,
+    meaning: "address of the bucket's service; default: Amazon's of the region",
+    allowed: "an http or https URL without a path",
+    parse: baseUrl,
+  }),
+  region: setting({
+    flag: null,
+    variables: ["AWS_REGION", "AWS_DEFAULT_REGION"],
+    fallback: null,
+    meaning: "region of the bucket",
+    allowed: "a name such as eu-central-1",
+    parse: filled,
+  }),
+  access_key_id: secretOf("AWS_ACCESS_KEY_ID", "access key of the bucket"),
+  secret_access_key: secretOf("AWS_SECRET_ACCESS_KEY", "its secret key"),
+  session_token: secretOf("AWS_SESSION_TOKEN", "session token of a key that ends"),
   disk_high: variable("DISK_HIGH", {
     fallback: "90%",
     meaning: "use of the disk from which deploys without an account are refused",
@@ -291,6 +335,12 @@ type Optional =
   | "metrics_token"
   | "webhooks_allow"
   | "chrome"
+  | "backup"
+  | "s3_endpoint"
+  | "region"
+  | "access_key_id"
+  | "secret_access_key"
+  | "session_token"
   | "contact";
 
 /** The values as they are read. Durations are in milliseconds; a setting without a default is null unless it is set. */

@@ -6,6 +6,7 @@ import type { Config } from "../config/index.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
 import { type Finding, type Patient, worst } from "./finding.ts";
+import { checkBackups as backups } from "./backups.ts";
 import { json } from "./print.ts";
 import {
   accessSync,
@@ -27,7 +28,7 @@ import { randomName } from "../base/random.ts";
 import { listenError } from "../config/machine.ts";
 import { readTls } from "../config/tls.ts";
 
-const CHECKS: Readonly<Record<string, Check>> = { dns, certificate, disk, clock, permissions, ports };
+const CHECKS: Readonly<Record<string, Check>> = { dns, certificate, disk, clock, permissions, ports, backups };
 
 /** A check that breaks counts as failed: the results of the others are wanted all the same. */
 async function carryOut(check: Check, patient: Patient): Promise<Finding> {
@@ -51,9 +52,9 @@ export const doctor: OperatorCommand = {
   name: "doctor",
   arguments: [],
   flags: [JSON_FLAG],
-  summary: "check DNS, certificate, disk, clock, permissions and ports; exit code 1 where one fails",
+  summary: "check DNS, certificate, disk, clock, permissions, ports and backups; exit code 1 where one fails",
   details: [
-    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed.",
+    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed, but for a file in SVC_BACKUP that goes again.",
   ],
   async run({ data_dir, settings, print }, given) {
     const kept = peekDataDir(data_dir);

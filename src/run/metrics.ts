@@ -152,6 +152,11 @@ const SERIES: readonly Series[] = [
   ...series("gauge", "svc_last_sweep_timestamp_seconds", "When a sweep last ran to its end; 0 before the first."),
   ...series(
     "gauge",
+    "svc_last_backup_timestamp_seconds",
+    "When the last good backup off the box was taken; 0 without one.",
+  ),
+  ...series(
+    "gauge",
     "svc_blobs_missing",
     "Blobs of live versions that are missing or in quarantine: restore or redeploy.",
   ),
@@ -194,6 +199,7 @@ export type Figure =
   | "svc_swept_sites_total"
   | "svc_swept_blobs_total"
   | "svc_last_sweep_timestamp_seconds"
+  | "svc_last_backup_timestamp_seconds"
   | "svc_webhooks_delivered_total"
   | "svc_webhooks_failed_total"
   | "svc_webhooks_given_up_total"

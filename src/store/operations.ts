@@ -3,6 +3,8 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT } from "./audit.ts";
 import { backUp } from "./sqlite/backup.ts";
+import type { BackupPlace } from "./disk/backup-place.ts";
+import { snapshots, type SnapshotTaken } from "./sqlite/snapshots.ts";
 import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
@@ -17,6 +19,8 @@ import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
 export { restoreFrom } from "./sqlite/backup.ts";
+export { backupPlaces, type S3Access } from "./disk/backup-place.ts";
+export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
@@ -31,6 +35,8 @@ export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EM
   verify(): Promise<Checked>;
   /** `links`: hard links instead of copies, if the file system cannot share blocks. */
   backUp(folder: string, links: boolean): Promise<BackedUp>;
+  /** Sends what is new to a place off the box; `keep` is how many snapshots stay there, null for all. */
+  takeSnapshot(place: BackupPlace, keep: number | null): Promise<SnapshotTaken>;
   figures: Figures;
   close(): void;
 }
@@ -75,6 +81,7 @@ export function openOperations({ data_dir, now }: { data_dir: string; now: () =>
     accounts: bind(OPERATOR_ACCOUNTS, data),
     verify: () => verifyAll(data),
     backUp: (folder, links) => backUp(data, folder, links),
+    takeSnapshot: (place, keep) => snapshots.take(data, place, keep),
     figures: openFigures(data_dir),
     close: data.close,
   };

@@ -8,6 +8,11 @@ import { secretFiles, type Store } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import type { DeliveryOutcome } from "../webhooks/delivery.ts";
+import { resolve } from "node:path";
+import { type JobChild, startJobChild } from "../run/child.ts";
+import { BACKUP_COMMAND, ownCommand } from "../run/program.ts";
+import type { S3Access } from "../store/operations.ts";
+import type { BackupAnswer, BackupJob } from "./backup-worker.ts";
 
 /** The things that a job has in the thread. */
 interface JobContext<Said> {
@@ -152,6 +157,64 @@ const WEBHOOKS: UpkeepJob<Delivered> = {
   },
 };
 
+/** How often a server looks whether a backup is due, at the longest. */
+const BACKUP_LOOK_MS = 60_000;
+
+type BackupNews = Exclude<BackupAnswer, { failed: string }>;
+
+const accessOf = (config: Config): S3Access => ({
+  endpoint: config.s3_endpoint,
+  region: config.region,
+  access_key_id: config.access_key_id,
+  secret_access_key: config.secret_access_key,
+  session_token: config.session_token,
+});
+
+/** Waits by `await` for a process of its own, which reads, hashes and sends. A place that cannot be reached is asked again at
+ *  the next turn. */
+const BACKUP: UpkeepJob<BackupNews> = {
+  name: "backup",
+  every_ms: ({ backup, backup_every }) => (backup === null ? null : Math.min(backup_every, BACKUP_LOOK_MS)),
+  start({ config, now, say }) {
+    const { data_dir, backup, backup_every: every_ms, backup_keep: keep } = config;
+    const command = (): string[] => ownCommand(BACKUP_COMMAND, new URL("./backup-entry.ts", import.meta.url));
+    let child: JobChild<BackupJob, BackupAnswer> | null = null;
+    let due_at = 0;
+    return {
+      async turn() {
+        if (now() < due_at) return;
+        const job = {
+          data_dir: resolve(data_dir),
+          place: backup!,
+          access: accessOf(config),
+          keep,
+          every_ms,
+          now: now(),
+        };
+        child = startJobChild<BackupJob, BackupAnswer>(command());
+        try {
+          const answer = await child.run(job);
+          if ("failed" in answer) throw new Error(answer.failed);
+          due_at = answer.at + every_ms;
+          say(answer);
+        } finally {
+          child.kill();
+          child = null;
+        }
+      },
+      end: async () => child?.kill(),
+    };
+  },
+  note({ at, taken }, { log, figures }) {
+    figures.set(slotOf("svc_last_backup_timestamp_seconds"), at / 1000);
+    if (taken === null) return;
+    const { name, blobs, sent, sent_bytes, damaged } = taken;
+    log.event(`backup ${name}: ${blobs} files, ${sent} of them sent now, ${sent_bytes} bytes`);
+    for (const sha256 of damaged)
+      log.error("backup", `blob ${sha256} is missing or damaged: svc-server verify tells more`);
+  },
+};
+
 type RenderNews = { looked: Looked; waiting: number } | { sentence: string };
 
 /** Room for two pictures and their rows. */
@@ -219,7 +282,7 @@ const RENDERS: UpkeepJob<RenderNews> = {
   },
 };
 
-export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, WEBHOOKS, RENDERS];
+export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, BACKUP, WEBHOOKS, RENDERS];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

@@ -143,7 +143,7 @@ test("the configuration is frozen", () => {
 test.each(rows)("--help lists %s with its flag, its variables and its default", (_, row) => {
   const line = helpText()
     .split("\n")
-    .find((text) => text.trimStart().startsWith(`${row.flag ?? row.variables[0]} `));
+    .find((text) => text.trimStart().split(/[ ,]/, 1)[0] === (row.flag ?? row.variables[0]));
   for (const variable of row.variables) expect(line).toContain(variable);
   if (row.fallback) expect(line).toContain(row.fallback);
 });

@@ -10,7 +10,7 @@ import { startServer } from "../kit/server.ts";
 
 setDefaultTimeout(60_000);
 
-const CHECKS = ["dns", "certificate", "disk", "clock", "permissions", "ports"] as const;
+const CHECKS = ["dns", "certificate", "disk", "clock", "permissions", "ports", "backups"] as const;
 type Check = (typeof CHECKS)[number];
 interface Finding {
   check: Check;

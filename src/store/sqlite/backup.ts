@@ -30,7 +30,7 @@ import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
 /** Besides the database and the blobs: every HMAC key, and the operator's own list. */
-const SINGLE_FILES = ["secrets", "brands.txt"];
+export const SINGLE_FILES = ["secrets", "brands.txt"];
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
   const isNew = !existsSync(folder);
@@ -58,7 +58,7 @@ const LEAVE_OUT = [
 ];
 
 /** One state of the database as a file of its own. */
-async function copyDatabase(db: Database, path: string): Promise<void> {
+export async function copyDatabase(db: Database, path: string): Promise<void> {
   db.run("VACUUM INTO ?", [path]);
   chmodSync(path, 0o600);
   const copy = new Database(path, { strict: true, readwrite: true });
@@ -311,17 +311,29 @@ async function copyBack(folder: string, data_dir: string, entries: readonly Copi
   for (const path of [...folders, data_dir]) await durable.flushFolder(path);
 }
 
+/** Makes an empty folder of it that no server starts on. Throws a sentence if it is not empty. */
+export async function beginRestore(data_dir: string): Promise<void> {
+  await refuseUnlessEmpty(data_dir);
+  durable.makeFolder(data_dir);
+  await setMarker(data_dir);
+}
+
+/** When all files are flushed: from here on a server can start on it. */
+export async function endRestore(data_dir: string): Promise<void> {
+  await durable.flushFolder(data_dir);
+  await unlink(join(data_dir, RESTORING));
+  await durable.flushFolder(data_dir);
+  prepareDataDir(data_dir).close();
+}
+
 /** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
 export async function restoreFrom(folder: string, data_dir: string): Promise<Checksums> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
   await refuseUnlessEmpty(data_dir);
   const checksums = await readChecksums(folder);
   await refuseUnlessWhole(folder, checksums);
-  durable.makeFolder(data_dir);
-  await setMarker(data_dir);
+  await beginRestore(data_dir);
   await copyBack(folder, data_dir, checksums.entries);
-  await unlink(join(data_dir, RESTORING));
-  await durable.flushFolder(data_dir);
-  prepareDataDir(data_dir).close();
+  await endRestore(data_dir);
   return checksums;
 }

@@ -1,0 +1,178 @@
+/** `backup` and `restore`: into a new folder, which has everything, or to a place off the box, which is sent what is new; and the
+ *  check of that place. */
+import { existsSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { UNIT_MS } from "../base/units.ts";
+import { visible } from "../base/visible.ts";
+import type { Config } from "../config/index.ts";
+import { slotOf } from "../run/metrics.ts";
+import { backupPlaces, openOperations, type Operations, restoreFrom, snapshots } from "../store/operations.ts";
+import type { Checked, Damage } from "../store/upkeep.ts";
+import { type CallWords, JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
+import type { Finding, Patient } from "./finding.ts";
+import { counted, json } from "./print.ts";
+
+const CONSEQUENCE = {
+  missing: "is missing",
+  damaged: "is damaged and was moved to quarantine",
+  unreadable: "cannot be read, and was left where it is: see to the disk, or to the file's owner and mode",
+};
+
+/** A line for the blob, and one for each file that visitors can no longer get. */
+const damageText = ({ sha256, why, losses }: Damage): string =>
+  [
+    `blob ${sha256} ${CONSEQUENCE[why]}`,
+    ...losses.map((loss) => {
+      const { slug, site_id, version_id, path, live } = loss;
+      return `  ${slug} (${site_id}) ${version_id}${live ? " [live]" : ""} ${visible(path)}`;
+    }),
+  ].join("\n") + "\n";
+
+export async function verified(operations: Operations, { print, note }: OperatorContext): Promise<number> {
+  const { blobs, bytes, damages, database }: Checked = await operations.verify();
+  const missing = await operations.missingBlobs();
+  operations.figures.set(slotOf("svc_blobs_missing"), missing.length);
+  for (const fault of database) print(`database: ${visible(fault)}\n`);
+  for (const damage of damages) print(damageText(damage));
+  const faults = damages.length + database.length;
+  const outcome = `checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(faults, "fault")}`;
+  await operations.record("verify", outcome);
+  note(outcome);
+  return faults === 0 ? 0 : 1;
+}
+
+const placeOf = (text: string, config: Config) =>
+  backupPlaces.open(text, {
+    endpoint: config.s3_endpoint,
+    region: config.region,
+    access_key_id: config.access_key_id,
+    secret_access_key: config.secret_access_key,
+    session_token: config.session_token,
+  });
+
+async function copyWhole({ open, print, note }: OperatorContext, folder: string, links: boolean): Promise<number> {
+  const operations = open();
+  const report = await operations.backUp(folder, links);
+  await operations.record("backup", resolve(folder));
+  for (const sha256 of report.damaged) print(`blob ${sha256} is missing or damaged and is not in the backup\n`);
+  note(`backed up ${counted(report.blobs, "blob")}, ${report.bytes} bytes, as of ${report.created_at}, to ${folder}`);
+  return endWith(report.damaged, note);
+}
+
+function endWith(damaged: readonly string[], note: OperatorContext["note"]): number {
+  if (damaged.length === 0) return 0;
+  note("svc-server verify tells which sites need them.");
+  return 1;
+}
+
+async function sendNew(context: OperatorContext, text: string, keep: number | null): Promise<number> {
+  const { open, print, note, config } = context;
+  const place = placeOf(text, await config());
+  const operations = open();
+  const taken = await operations.takeSnapshot(place, keep);
+  await operations.record("backup", `${place.name}@${taken.name}`);
+  operations.figures.set(slotOf("svc_last_backup_timestamp_seconds"), Date.parse(taken.taken_at) / 1000);
+  for (const sha256 of taken.damaged) note(`blob ${sha256} is missing or damaged and was not sent`);
+  const removed =
+    taken.removed_snapshots === 0 ? "" : `; removed ${counted(taken.removed_snapshots, "older snapshot")}`;
+  note(`sent ${taken.sent} of ${counted(taken.blobs, "file")}, ${taken.sent_bytes} bytes, to ${place.name}${removed}`);
+  print(`${taken.name}\n`);
+  return endWith(taken.damaged, note);
+}
+
+async function showSnapshots({ print, settings }: OperatorContext, text: string, as_json: boolean): Promise<void> {
+  const rows = await snapshots.list(placeOf(text, settings(null)));
+  if (as_json) return print(json({ snapshots: rows }));
+  for (const { name, taken_at, bytes } of rows) print(`${taken_at}  ${bytes}  ${name}\n`);
+}
+
+function keepOf(given: CallWords): number | null {
+  const text = given.value("keep");
+  if (text === undefined) return null;
+  if (/^[1-9]\d{0,4}$/.test(text)) return Number(text);
+  throw new Error("--keep takes how many snapshots stay, a number from 1.");
+}
+
+const backup: OperatorCommand = {
+  name: "backup",
+  arguments: ["<place>"],
+  flags: [{ name: "link" }, { name: "keep", value: "n" }, { name: "list" }, JSON_FLAG],
+  summary: "copy everything into a new folder, or send a bucket what is new, while the server runs",
+  details: [
+    "A folder gets everything. On a file system that shares blocks (btrfs, xfs) the copy takes no room on the same disk. --link makes hard links where blocks cannot be shared: quick and without room, but the backup's files are then the live ones under a second name, and a chown, chmod or write in the backup hits the server's own. `sha256sum -c SHA256SUMS` checks it anywhere.",
+    "s3://bucket/prefix gets the files that are not there yet, then a snapshot of the database, whose name is printed. --keep removes older snapshots beyond that number, and what only they have. --list shows the snapshots of a place. The bucket's service and keys are in SVC_S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SVC_BACKUP the server makes such backups by itself.",
+  ],
+  run(context, given) {
+    const place = given.argument!;
+    if (given.has("list")) return showSnapshots(context, place, given.has("json"));
+    const keep = keepOf(given);
+    if (backupPlaces.namesBucket(place)) return sendNew(context, place, keep);
+    if (keep !== null) throw new Error("--keep is for s3://bucket/prefix: each copy in a folder stands alone.");
+    return copyWhole(context, place, given.has("link"));
+  },
+};
+
+/** `s3://bucket/prefix@2026…`, or a folder in which snapshots are kept; null for a folder with a whole copy. */
+function snapshotIn(text: string): { place: string; snapshot: string | null } | null {
+  const [, before = text, snapshot = null] = /^(.+)@(\w[\w-]*)$/.exec(text) ?? [];
+  if (backupPlaces.namesBucket(text)) return { place: before, snapshot };
+  if (existsSync(join(text, "SHA256SUMS"))) return null;
+  if (backupPlaces.holdsSnapshots(text)) return { place: text, snapshot: null };
+  return backupPlaces.holdsSnapshots(before) ? { place: before, snapshot } : null;
+}
+
+async function bringBack(context: OperatorContext, text: string): Promise<{ from: string; taken_at: string }> {
+  const { data_dir, settings } = context;
+  const kept = snapshotIn(text);
+  if (kept === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir)).created_at };
+  const place = placeOf(kept.place, settings(null));
+  const { name, taken_at } = await snapshots.restore(place, kept.snapshot, data_dir);
+  return { from: `${place.name}@${name}`, taken_at };
+}
+
+const restore: OperatorCommand = {
+  name: "restore",
+  arguments: ["<place>"],
+  flags: [],
+  summary: "make an empty data directory out of a backup, then verify it",
+  details: [
+    "The server must not run. The data directory (--data-dir) must be empty or new. A place with snapshots gives the latest one; <place>@<snapshot> another, by its name or the beginning of it.",
+  ],
+  async run(context, { argument: text = "" }) {
+    const { data_dir, note } = context;
+    const { from, taken_at } = await bringBack(context, text);
+    note(`restored ${text}, taken ${taken_at}, into ${data_dir}`);
+    const operations = openOperations({ data_dir, now: Date.now });
+    try {
+      await operations.record("restore", `${from}, taken ${taken_at}`);
+      return await verified(operations, context);
+    } finally {
+      operations.close();
+    }
+  },
+};
+
+export const BACKUPS: readonly OperatorCommand[] = [backup, restore];
+
+const PROBE = "probe";
+
+/** Writes to the place, reads it back, and looks at the age of the last backup. */
+export async function checkBackups({ config, now }: Patient): Promise<Finding> {
+  if (config.backup === null) return { status: "skip", message: "SVC_BACKUP is not set: backups are yours to make." };
+  const place = placeOf(config.backup, config);
+  const word = String(now);
+  await place.putText(PROBE, word);
+  const read = Buffer.from((await place.getBytes(PROBE)) ?? "").toString();
+  await place.remove(PROBE);
+  if (read !== word) return { status: "fail", message: `${place.name} did not give back what was written there.` };
+  const last = await snapshots.latestAt(place);
+  const age = last === null ? Infinity : now - last;
+  if (age < 2 * config.backup_every)
+    return { status: "ok", message: `The last backup in ${place.name} is ${hours(age)} old.` };
+  const message =
+    last === null ? `There is no backup in ${place.name} yet` : `The last backup in ${place.name} is ${hours(age)} old`;
+  return { status: "warn", message: `${message}: the server's log says why, or it does not run.` };
+}
+
+const hours = (ms: number): string =>
+  ms < UNIT_MS.h ? "less than an hour" : counted(Math.floor(ms / UNIT_MS.h), "hour");

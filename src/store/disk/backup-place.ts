@@ -1,0 +1,235 @@
+/** The places that keep backups off the box: a bucket, or a folder of the same layout. A file has a key such as `blobs/ab/<sha256>`;
+ *  it appears whole or not at all. */
+import { createHash } from "node:crypto";
+import { createReadStream, existsSync } from "node:fs";
+import { copyFile, open, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import type { Bytes } from "../../base/types.ts";
+import { randomName } from "../../base/random.ts";
+import { durable } from "./durable.ts";
+
+interface PlacedFile {
+  key: string;
+  bytes: number;
+  /** When it was written: epoch milliseconds. */
+  at: number;
+}
+
+/** Every call throws a sentence that names the place and no credential. */
+export interface BackupPlace {
+  /** For sentences and the audit. */
+  name: string;
+  /** The files whose keys begin with `prefix`, which ends with a slash. */
+  list(prefix: string): Promise<PlacedFile[]>;
+  put(key: string, path: string): Promise<void>;
+  putText(key: string, text: string): Promise<void>;
+  /** False if there is no such file. */
+  get(key: string, path: string): Promise<boolean>;
+  /** Null if there is no such file. */
+  getBytes(key: string): Promise<Bytes | null>;
+  remove(key: string): Promise<void>;
+}
+
+/** The way to a bucket, by the names that tools for S3 have for it. */
+export interface S3Access {
+  /** Null means Amazon's own. */
+  endpoint: string | null;
+  region: string | null;
+  access_key_id: string | null;
+  secret_access_key: string | null;
+  session_token: string | null;
+}
+
+const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/[\w!.*'()-]+)*)\/?$/;
+
+/** Whether the text names a bucket; a text that only begins like one does, so that no folder is called `s3:`. */
+const namesBucket = (text: string): boolean => text.startsWith("s3:");
+
+/** Throws a sentence for a bucket that cannot be asked. */
+function openPlace(text: string, access: S3Access): BackupPlace {
+  if (!namesBucket(text)) return folderPlace(resolve(text));
+  const [, bucket, prefix = ""] = BUCKET.exec(text) ?? [];
+  if (bucket === undefined) throw new Error(`${text} names no bucket: write s3://bucket/prefix.`);
+  const { access_key_id, secret_access_key } = access;
+  if (access_key_id === null || secret_access_key === null) {
+    throw new Error(`For ${text} AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set.`);
+  }
+  const client = new Bun.S3Client({
+    bucket,
+    endpoint: access.endpoint ?? undefined,
+    region: access.region ?? undefined,
+    accessKeyId: access_key_id,
+    secretAccessKey: secret_access_key,
+    sessionToken: access.session_token ?? undefined,
+  });
+  return bucketPlace(text.replace(/\/$/, ""), client, prefix === "" ? "" : `${prefix.slice(1)}/`);
+}
+
+// A folder: a file is copied beside its name and renamed, so that a half file never has a name.
+
+const TEMPORARY = /^\.new-/;
+
+const ifThere = <T>(found: Promise<T>): Promise<T | null> =>
+  found.catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT" || error.code === "ENOTDIR") return null;
+    throw error;
+  });
+
+async function flushed(path: string): Promise<void> {
+  const file = await open(path, "r+");
+  await file.sync().finally(() => file.close());
+}
+
+function folderPlace(root: string): BackupPlace {
+  const at = (key: string): string => join(root, key);
+
+  async function appear(key: string, write: (temporary: string) => Promise<unknown>): Promise<void> {
+    const folder = dirname(at(key));
+    const temporary = join(folder, `.new-${randomName(12)}`);
+    durable.makeFolder(folder);
+    try {
+      await write(temporary);
+      await flushed(temporary);
+      await rename(temporary, at(key));
+    } catch (error) {
+      await rm(temporary, { force: true });
+      throw error;
+    }
+    await durable.flushFolder(folder);
+  }
+
+  async function placed(prefix: string, name: string): Promise<PlacedFile[]> {
+    const found = await ifThere(stat(join(at(prefix), name)));
+    if (found === null || !found.isFile() || TEMPORARY.test(name)) return [];
+    return [{ key: prefix + name, bytes: found.size, at: found.mtimeMs }];
+  }
+  return {
+    name: root,
+    async list(prefix) {
+      const names = (await ifThere(readdir(at(prefix)))) ?? [];
+      return (await Promise.all(names.map((name) => placed(prefix, name)))).flat();
+    },
+    put: (key, path) => appear(key, (temporary) => copyFile(path, temporary)),
+    putText: (key, text) => appear(key, (temporary) => Bun.write(temporary, text)),
+    get: async (key, path) => (await ifThere(copyFile(at(key), path).then(() => true))) ?? false,
+    getBytes: async (key) => (await ifThere(readFile(at(key)))) as Bytes | null,
+    remove: async (key) => void (await ifThere(unlink(at(key)))),
+  };
+}
+
+/** Whether snapshots are kept in this folder. */
+const holdsSnapshots = (folder: string): boolean => existsSync(join(folder, "latest"));
+
+export const backupPlaces = { open: openPlace, namesBucket, holdsSnapshots };
+
+// A bucket. Requests are signed by the runtime and sent by `fetch`: its own client neither repeats nor gives up.
+
+const TRIES = 3;
+const PAUSE_MS = 500;
+/** For one request, and so many bytes a second more for a body. */
+const PATIENCE_MS = 30_000;
+const BYTES_PER_MS = 200;
+const SIGNED_S = 7200;
+
+/** A bucket checks these, and refuses a body that was damaged on its way. */
+async function md5Of(path: string): Promise<string> {
+  const hash = createHash("md5");
+  for await (const piece of createReadStream(path)) hash.update(piece as Uint8Array);
+  return hash.digest("base64");
+}
+
+type Sending = Pick<RequestInit, "body" | "headers"> & { bytes?: number };
+
+const VERBS = { GET: "read", PUT: "keep", DELETE: "remove" } as const;
+
+/** Calls to a bucket. What may have better luck is repeated: no answer, 429 and 5xx. */
+function bucketCalls(name: string, client: Bun.S3Client, prefix: string) {
+  const trouble = (what: string, why: string): Error => new Error(`${name} could not be asked to ${what}: ${why}.`);
+
+  async function patiently<T>(what: string, once: () => Promise<T>): Promise<T> {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await once();
+      } catch (error) {
+        if (error instanceof Final) throw trouble(what, error.message);
+        if (tried === TRIES) throw trouble(what, error instanceof Temporary ? error.message : "it does not answer");
+        await Bun.sleep(PAUSE_MS * 4 ** (tried - 1));
+      }
+    }
+  }
+  async function once(method: keyof typeof VERBS, key: string, { bytes = 0, ...sending }: Sending): Promise<Response> {
+    const url = client.presign(prefix + key, { method, expiresIn: SIGNED_S });
+    const signal = AbortSignal.timeout(PATIENCE_MS + bytes / BYTES_PER_MS);
+    const answer = await fetch(url, { method, signal, ...sending });
+    if (answer.ok || (answer.status === 404 && method !== "PUT")) return answer;
+    const why = await reasonOf(answer);
+    throw answer.status === 429 || answer.status >= 500 ? new Temporary(why) : new Final(why);
+  }
+  return {
+    /** `take` reads the answer; what breaks off is asked for anew. */
+    call: <T>(method: keyof typeof VERBS, key: string, take: (answer: Response) => Promise<T>, sending: Sending = {}) =>
+      patiently(`${VERBS[method]} ${key}`, async () => take(await once(method, key, sending))),
+    list: (below: string, from: string | undefined) =>
+      patiently(`list ${below}`, () => listed(client, prefix + below, from)),
+  };
+}
+
+const taken = async (): Promise<void> => {};
+
+function bucketPlace(name: string, client: Bun.S3Client, prefix: string): BackupPlace {
+  const { call, list } = bucketCalls(name, client, prefix);
+  return {
+    name,
+    async list(below) {
+      const all: PlacedFile[] = [];
+      for (let from: string | undefined; ;) {
+        const page = await list(below, from);
+        for (const { key, size = 0, lastModified } of page.contents ?? []) {
+          all.push({ key: key.slice(prefix.length), bytes: size, at: Date.parse(String(lastModified)) });
+        }
+        from = page.contents?.at(-1)?.key;
+        if (!page.isTruncated || from === undefined) return all;
+      }
+    },
+    async put(key, path) {
+      const [md5, body] = [await md5Of(path), Bun.file(path)];
+      await call("PUT", key, taken, { body, headers: { "content-md5": md5 }, bytes: body.size });
+    },
+    putText: (key, body) => call("PUT", key, taken, { body }),
+    get: (key, path) =>
+      call("GET", key, async (answer) => {
+        if (answer.status === 404) return false;
+        await Bun.write(path, answer);
+        return true;
+      }),
+    getBytes: (key) =>
+      call("GET", key, async (answer) => (answer.status === 404 ? null : ((await answer.bytes()) as Bytes))),
+    remove: (key) => call("DELETE", key, taken),
+  };
+}
+
+/** A refusal that no second try mends. */
+class Final extends Error {}
+class Temporary extends Error {}
+
+/** The code of a bucket's refusal, `NoSuchBucket` say. */
+async function reasonOf(answer: Response): Promise<string> {
+  const text = await answer.text().catch(() => "");
+  const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
+  return `it answered ${answer.status}${code === undefined ? "" : ` ${code}`}`;
+}
+
+async function listed(client: Bun.S3Client, prefix: string, startAfter: string | undefined) {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new Temporary("it does not answer")), PATIENCE_MS);
+  try {
+    return await Promise.race([client.list({ prefix, ...(startAfter !== undefined && { startAfter }) }), late.promise]);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw code !== undefined && /^(NoSuchBucket|AccessDenied|InvalidAccessKeyId|SignatureDoesNotMatch)$/.test(code)
+      ? new Final(`it says ${code}`)
+      : error;
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,287 @@
+/** Backups off the box, which send only what is new: the blobs that are not there yet, then a snapshot of the database, then the
+ *  word which one is the latest. Interrupted at any point, the last good one is whole (RELIABILITY 2, B1 to B4).
+ *
+ *      blobs/ab/<sha256>                   each file once, whatever number of snapshots name it
+ *      snapshots/<time>-<sha256>.db.zst    the database with keys and brands in it; the hash is that of this file
+ *      snapshots/<time>-<sha256>.blobs.zst the hashes of the blobs that it names, 32 bytes each, ascending
+ *      latest                              the name of the last snapshot */
+import { Database } from "bun:sqlite";
+import { createReadStream, createWriteStream } from "node:fs";
+import { chmod, open, rm, unlink } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { randomName } from "../../base/random.ts";
+import type { Bytes } from "../../base/types.ts";
+import type { BackupPlace } from "../disk/backup-place.ts";
+import { blobFiles, inParallel } from "../disk/blobs.ts";
+import { durable } from "../disk/durable.ts";
+import { NAMED } from "../named-blobs.ts";
+import { takeHold } from "../sweep.ts";
+import { beginRestore, copyDatabase, endRestore, SINGLE_FILES } from "./backup.ts";
+import type { DataDir } from "./data-dir.ts";
+import { databaseFile } from "./database.ts";
+
+type PlacedFile = Awaited<ReturnType<BackupPlace["list"]>>[number];
+
+const AT_ONCE = 4;
+/** A file that nothing names any more is removed after this time: another backup may be about to name it. */
+const GRACE_MS = 3_600_000;
+const BLOB_PREFIXES = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, "0"));
+
+interface Snapshot {
+  name: string;
+  taken_at: string;
+  /** The size of the snapshot alone, without its blobs. */
+  bytes: number;
+}
+
+export interface SnapshotTaken {
+  name: string;
+  taken_at: string;
+  /** All blobs that it names, and those that were sent now. */
+  blobs: number;
+  sent: number;
+  sent_bytes: number;
+  /** Blobs that are missing or damaged here: the snapshot names them, and the place does not have them. */
+  damaged: string[];
+  removed_snapshots: number;
+  removed_blobs: number;
+}
+
+const NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{64}$/;
+const DATABASE_END = ".db.zst";
+const keyOf = (name: string, end: ".db.zst" | ".blobs.zst"): string => `snapshots/${name}${end}`;
+const blobKey = (sha256: string): string => `blobs/${sha256.slice(0, 2)}/${sha256}`;
+
+const takenAt = (name: string): string => name.replace(NAME, "$1-$2-$3T$4:$5:$6.000Z");
+
+/** The snapshots of a place, oldest first. Each is there whole, for its database is written last. */
+async function listSnapshots(place: BackupPlace): Promise<Snapshot[]> {
+  const found = (await place.list("snapshots/")).map(({ key, bytes }) => ({ file: basename(key), bytes }));
+  return found
+    .filter(({ file }) => file.endsWith(DATABASE_END) && NAME.test(file.slice(0, -DATABASE_END.length)))
+    .map(({ file, bytes }) => ({ name: file.slice(0, -DATABASE_END.length), bytes }))
+    .map(({ name, bytes }) => ({ name, taken_at: takenAt(name), bytes }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}
+
+/** The name of the latest snapshot; null without one. */
+async function latestOf(place: BackupPlace): Promise<string | null> {
+  const name = Buffer.from((await place.getBytes("latest")) ?? "")
+    .toString()
+    .trim();
+  return NAME.test(name) ? name : ((await listSnapshots(place)).at(-1)?.name ?? null);
+}
+
+/** When the latest snapshot was taken, in epoch milliseconds; null without one. */
+async function latestSnapshotAt(place: BackupPlace): Promise<number | null> {
+  const name = await latestOf(place);
+  return name === null ? null : Date.parse(takenAt(name));
+}
+
+/** Held by the one backup to a place that may run at a time; kill -9 frees it. */
+function lockOf(data_dir: string): Database {
+  const holder = databaseFile.open(data_dir, "backup-lock.db", ["busy_timeout = 0"]);
+  try {
+    holder.run("BEGIN EXCLUSIVE");
+    return holder;
+  } catch (error) {
+    holder.close();
+    if ((error as { code?: unknown }).code !== "SQLITE_BUSY") throw error;
+    throw new Error("Another backup of this data directory is under way: wait for its end.");
+  }
+}
+
+/** The copy of the database has the files in it that a server needs besides, so that a snapshot is one file. */
+async function addSingles(copy: Database, data_dir: string): Promise<void> {
+  copy.run("create table backup_files (name text primary key, bytes blob not null) strict");
+  const insert = copy.query("insert into backup_files values (?, ?)");
+  for (const name of SINGLE_FILES) {
+    const file = Bun.file(join(data_dir, name));
+    if (await file.exists()) insert.run(name, await file.bytes());
+  }
+}
+
+interface BlobToKeep {
+  sha256: string;
+  bytes: number;
+}
+
+/** Sends one blob; false if it is missing here, or not what its name says. */
+async function sendBlob(data_dir: string, place: BackupPlace, { sha256, bytes }: BlobToKeep): Promise<boolean> {
+  const path = blobFiles.path(data_dir, sha256);
+  if (Bun.file(path).size !== bytes || (await blobFiles.hash(path).catch(() => null)) !== sha256) return false;
+  await place.put(blobKey(sha256), path);
+  return true;
+}
+
+/** B1: sends the blobs that are not there yet. Gives the files of the place that this snapshot does not name. */
+async function sendBlobs(copy: Database, data_dir: string, place: BackupPlace, done: SnapshotTaken, list: Bytes[]) {
+  const rows = copy.query<BlobToKeep, [string, string]>(
+    `select sha256, bytes from blobs where sha256 >= ? and sha256 < ? and ${NAMED} order by sha256`,
+  );
+  const unnamed: PlacedFile[] = [];
+  for (const prefix of BLOB_PREFIXES) {
+    const there = new Map((await place.list(`blobs/${prefix}/`)).map((file) => [basename(file.key), file]));
+    const named = rows.all(prefix, `${prefix}g`);
+    const missing = named.filter(({ sha256, bytes }) => there.get(sha256)?.bytes !== bytes);
+    for (const { sha256 } of named) there.delete(sha256);
+    unnamed.push(...there.values());
+    await inParallel(missing, AT_ONCE, async (blob) => {
+      if (!(await sendBlob(data_dir, place, blob))) return void done.damaged.push(blob.sha256);
+      done.sent++;
+      done.sent_bytes += blob.bytes;
+    });
+    done.blobs += named.length;
+    list.push(Buffer.from(named.map(({ sha256 }) => sha256).join(""), "hex"));
+  }
+  return unnamed;
+}
+
+async function compressFile(from: string, to: string): Promise<void> {
+  const coded = Readable.toWeb(createReadStream(from)).pipeThrough(new CompressionStream("zstd" as "gzip"));
+  await pipeline(Readable.fromWeb(coded as never), createWriteStream(to, { mode: 0o600 }));
+}
+
+const compactTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
+
+/** B4: the oldest snapshots beyond `keep` go, and then what only they named. A list that cannot be read keeps everything. */
+async function forgetOlder(
+  place: BackupPlace,
+  keep: number,
+  unnamed: readonly PlacedFile[],
+  done: SnapshotTaken,
+  now: number,
+) {
+  const all = await listSnapshots(place);
+  for (const { name } of all.slice(0, Math.max(0, all.length - keep))) {
+    await place.remove(keyOf(name, ".db.zst"));
+    await place.remove(keyOf(name, ".blobs.zst"));
+    done.removed_snapshots++;
+  }
+  const stale = new Set(unnamed.filter(({ at }) => at < now - GRACE_MS).map(({ key }) => basename(key)));
+  for (const { name } of all.slice(-keep)) {
+    if (name === done.name || stale.size === 0) continue;
+    const list = await place.getBytes(keyOf(name, ".blobs.zst"));
+    if (list === null) return;
+    const hashes = Buffer.from(Bun.zstdDecompressSync(list));
+    for (let at = 0; at < hashes.length; at += 32) stale.delete(hashes.toString("hex", at, at + 32));
+  }
+  for (const sha256 of stale) {
+    await place.remove(blobKey(sha256));
+    done.removed_blobs++;
+  }
+}
+
+/** Takes a snapshot. `keep` is how many the place keeps with it; null keeps all. Throws a sentence. */
+async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
+  using _lock = lockOf(parts.data_dir);
+  const hold = await takeHold(parts);
+  const base = join(parts.data_dir, "tmp", `backup-${randomName(12)}`);
+  const [database, coded, names] = [`${base}.db`, `${base}.zst`, `${base}.names`];
+  const now = parts.now();
+  const done: SnapshotTaken = {
+    ...{ name: "", taken_at: new Date(now).toISOString(), blobs: 0, sent: 0, sent_bytes: 0 },
+    ...{ damaged: [], removed_snapshots: 0, removed_blobs: 0 },
+  };
+  try {
+    await copyDatabase(parts.sqlite, database);
+    using copy = new Database(database, { strict: true, readwrite: true });
+    await addSingles(copy, parts.data_dir);
+    const list: Bytes[] = [];
+    const unnamed = await sendBlobs(copy, parts.data_dir, place, done, list);
+    copy.close();
+    await compressFile(database, coded);
+    done.name = `${compactTime(now)}-${await blobFiles.hash(coded)}`;
+    await Bun.write(names, Bun.zstdCompressSync(Buffer.concat(list)));
+    await place.put(keyOf(done.name, ".blobs.zst"), names);
+    await place.put(keyOf(done.name, ".db.zst"), coded);
+    await place.putText("latest", `${done.name}\n`);
+    if (keep !== null) await forgetOlder(place, keep, unnamed, done, now);
+    return done;
+  } finally {
+    for (const path of [database, coded, names]) await rm(path, { force: true });
+    await hold.release();
+  }
+}
+
+async function nameToRestore(place: BackupPlace, asked: string | null): Promise<string> {
+  const all = await listSnapshots(place);
+  if (all.length === 0) throw new Error(`There is no snapshot in ${place.name}.`);
+  if (asked === null) {
+    const latest = await latestOf(place);
+    return all.find(({ name }) => name === latest)?.name ?? all.at(-1)!.name;
+  }
+  const fits = all.filter(({ name }) => name.startsWith(asked));
+  if (fits.length === 1) return fits[0]!.name;
+  const why = fits.length === 0 ? "There is no snapshot" : "There are several snapshots";
+  throw new Error(`${why} ${asked} in ${place.name}: svc-server backup --list ${place.name} shows them.`);
+}
+
+/** The database of a snapshot, checked by the hash in its name. */
+async function fetchDatabase(place: BackupPlace, name: string, data_dir: string): Promise<void> {
+  const [coded, path] = [join(data_dir, "snapshot.zst"), join(data_dir, "db")];
+  if (!(await place.get(keyOf(name, ".db.zst"), coded)))
+    throw new Error(`The snapshot ${name} is gone from ${place.name}.`);
+  if ((await blobFiles.hash(coded)) !== name.slice(-64)) {
+    throw new Error(`The snapshot ${name} in ${place.name} is damaged: it does not match its name. Restore another.`);
+  }
+  const plain = Readable.toWeb(createReadStream(coded)).pipeThrough(new DecompressionStream("zstd" as "gzip"));
+  await pipeline(Readable.fromWeb(plain as never), createWriteStream(path, { mode: 0o600 }));
+  await unlink(coded);
+}
+
+async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  await file.writeFile(bytes);
+  await file.sync().finally(() => file.close());
+}
+
+async function takeSinglesOut(copy: Database, data_dir: string): Promise<void> {
+  const files = copy.query<{ name: string; bytes: Uint8Array }, []>("select name, bytes from backup_files").all();
+  for (const { name, bytes } of files) {
+    if (SINGLE_FILES.includes(name)) await writeFlushed(join(data_dir, name), bytes);
+  }
+  copy.run("drop table backup_files");
+}
+
+/** Fetches the blobs that the database names. Those that the place does not have are told by the check that follows. */
+async function fetchBlobs(copy: Database, place: BackupPlace, data_dir: string): Promise<void> {
+  const rows = copy.query<{ sha256: string }, []>(`select sha256 from blobs where ${NAMED} order by sha256`);
+  const all = rows.all();
+  const folders = new Set(all.map(({ sha256 }) => blobFiles.folder(data_dir, sha256)));
+  durable.makeFolder(join(data_dir, "blobs"));
+  folders.forEach(durable.makeFolder);
+  await inParallel(all, AT_ONCE, async ({ sha256 }) => {
+    const path = blobFiles.path(data_dir, sha256);
+    if (!(await place.get(blobKey(sha256), path))) return;
+    if ((await blobFiles.hash(path)) !== sha256) return unlink(path);
+    await chmod(path, 0o600);
+    const file = await open(path, "r+");
+    await file.sync().finally(() => file.close());
+  });
+  for (const folder of [...folders, join(data_dir, "blobs")]) await durable.flushFolder(folder);
+}
+
+/** Makes an empty data directory of a snapshot; `asked` is the beginning of its name, null for the latest. */
+async function restoreSnapshot(place: BackupPlace, asked: string | null, data_dir: string): Promise<Snapshot> {
+  const name = await nameToRestore(place, asked);
+  await beginRestore(data_dir);
+  await fetchDatabase(place, name, data_dir);
+  {
+    using copy = new Database(join(data_dir, "db"), { strict: true, readwrite: true });
+    databaseFile.refuseNewer(databaseFile.schemaOf(copy));
+    await takeSinglesOut(copy, data_dir);
+    await fetchBlobs(copy, place, data_dir);
+  }
+  await endRestore(data_dir);
+  return { name, taken_at: takenAt(name), bytes: 0 };
+}
+
+export const snapshots = {
+  list: listSnapshots,
+  latestAt: latestSnapshotAt,
+  take: takeSnapshot,
+  restore: restoreSnapshot,
+};

@@ -13,7 +13,7 @@ import { anyOf, array, boolean, custom, integer, literal, object, oneOf, string 
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
 import { CHALLENGE } from "./shapes/account.ts";
 import { DEPLOY_RESULT, DRY_RUN, PLAN, PREVIEW, PREVIEWS, ROLLED_BACK, SHA256 } from "./shapes/deploys.ts";
-import { CLAIMED, DONE, EXPLAINED, REVOKED, SETTINGS, SITE } from "./shapes/sites.ts";
+import { CLAIMED, DONE, EXPLAINED, REVOKED, SETTINGS, SITE, VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
 
 const BYTES = custom({});
 
@@ -278,6 +278,26 @@ export const SITE_ROWS = {
     query: [LIMIT, { name: "before", description: "Versions older than this one.", shape: VERSION_ID }],
     answers: ok("The site.", SITE),
     codes: ["invalid_input", "unknown_version"],
+  },
+  "GET /sites/:id/withheld": {
+    id: "listWithheld",
+    tag: "Sites",
+    summary: "List the versions that are withheld, for a secret was seen in them",
+    description: "Each is 404 at its own address while another version is live, until it is made live again.",
+    who: { site: "read" },
+    answers: ok("The versions.", WITHHELD, { withheld: ["f2c9d04b8a6e1357"] }),
+    codes: [],
+  },
+  "DELETE /sites/:id/versions/:version_id": {
+    id: "deleteVersion",
+    tag: "Sites",
+    summary: "Delete a stored version, for good",
+    description:
+      "One that only previews show, too. Its address, its receipt and the previews that show it go; comments stay. The live one cannot be deleted.",
+    who: { owner: null },
+    path: { id: SITE_ID, version_id: VERSION_ID },
+    answers: ok("It is gone.", VERSION_DELETED, { ok: true, deleted: ["f2c9d04b8a6e1357"], freed_bytes: 20_480 }),
+    codes: ["unknown_version", "version_live", ...CHANGES],
   },
   "GET /sites/:id/explain": {
     id: "explain",

@@ -7,7 +7,7 @@ import type { Previews, ShownPreview } from "../store/previews.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { ByteBudgetCache, LoadedVersion, SiteRow } from "./cache.ts";
 import { type Policy, policyOf } from "./policy.ts";
-import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";
+import { disabled, expired, unknownHost, unknownVersion, WithheldVersion } from "./refusals.ts";
 import { type BesideLive, commentsVariantOf, type LoadedVersions } from "./versions.ts";
 
 /** A host of the form `<slug>.<sites_domain>`, `<version_id>--<slug>.<sites_domain>` or `<preview>--<slug>.<sites_domain>`. */
@@ -94,17 +94,24 @@ function live(row: SiteRow, site: Site, versions: LoadedVersions, rows: Rows): H
 }
 
 function beside(row: SiteRow, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
-  const { version_id, named, ...which } = shown;
+  const { version_id, named, running, ...which } = shown;
   const policy = policyOf(site, which.name === null ? "version" : "preview");
   const label = which.name ?? version_id;
   const version = versions.ready(site, version_id, NO_COMMENTS_VARIANT, which);
-  if (version) return { row, site, version, policy, label };
-  return { row, site, policy, label, read: versions.read(site, version_id, NO_COMMENTS_VARIANT, which), named };
+  const opened = (found: LoadedVersion): LoadedVersion => {
+    if (found.version.withhold === 1 && !running && version_id !== site.live_version_id) throw new WithheldVersion();
+    return found;
+  };
+  if (version) return { row, site, version: opened(version), policy, label };
+  const read = versions.read(site, version_id, NO_COMMENTS_VARIANT, which).then((found) => found && opened(found));
+  return { row, site, policy, label, read, named };
 }
 
 interface ShownAt extends BesideLive {
   version_id: string;
   named: boolean;
+  /** A preview that has not ended shows it. */
+  running: boolean;
 }
 
 /** Compares each preview's end with the clock on every request, as with the site's own end. */
@@ -114,8 +121,9 @@ function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number)
   if (version_id === undefined) throw unknownHost();
   const of_version = previews.filter((preview) => preview.version_id === version_id);
   const only = of_version[0]?.only ?? null;
-  if (only !== null && !of_version.some(({ expires_at }) => expires_at > now)) throw unknownVersion();
-  return { version_id, only, name: host.preview ?? null, named: of_version.length > 0 };
+  const running = of_version.some(({ expires_at }) => expires_at > now);
+  if (only !== null && !running) throw unknownVersion();
+  return { version_id, only, name: host.preview ?? null, named: of_version.length > 0, running };
 }
 
 /** The site, if visitors may see it. It is compared with the clock on every request and does not wait for the sweep. */

@@ -85,8 +85,8 @@ const RECEIPTS = 8;
 function fillReceipts(db: Database): void {
   db.run(
     `insert into receipts (version_no, left_out, warned, healed, warnings)
-     select version_no, 0, 1, '[]',
-       iif(version_id = ?, '[{"code":"possible_secret","path":"index.html"}]', '[]') from versions`,
+     select version_no, 0, version_id = ?1, '[]',
+       iif(version_id = ?1, '[{"code":"possible_secret","path":"index.html"}]', '[]') from versions`,
     [FIRST],
   );
 }

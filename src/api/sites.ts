@@ -292,8 +292,7 @@ export const SITE_ROWS = {
     id: "deleteVersion",
     tag: "Sites",
     summary: "Delete a stored version, for good",
-    description:
-      "One that only previews show, too. Its address, its receipt and the previews that show it go; comments stay. The live one cannot be deleted.",
+    description: "Its address, its receipt and the previews that show it go; comments stay. Not the live one.",
     who: { owner: null },
     path: { id: SITE_ID, version_id: VERSION_ID },
     answers: ok("It is gone.", VERSION_DELETED, { ok: true, deleted: ["f2c9d04b8a6e1357"], freed_bytes: 20_480 }),

@@ -33,7 +33,7 @@ interface Marks {
   withheld: ReadonlySet<string>;
 }
 
-/** What a server that is older than a route has to say. */
+/** A server that is older than a route has nothing to say. */
 function orElse<Answer>(none: Answer): (error: unknown) => Answer {
   return (error) => {
     if (error instanceof ApiFailure && error.code === "not_found") return none;
@@ -163,7 +163,7 @@ async function openOwn(context: Context, given: CallWords, command: string, call
   return openSite(context, { ...site, credentials: [credential] });
 }
 
-type Row = Pick<VersionRow, "version_id" | "title" | "created_at">;
+type DeletableVersion = Pick<VersionRow, "version_id" | "title" | "created_at">;
 
 const DELETED = pick(sites.VERSION_DELETED, "freed_bytes");
 const PREVIEWED = object({
@@ -171,13 +171,17 @@ const PREVIEWED = object({
 });
 
 /** The versions that previews show, some of which are in no list. */
-async function previewed({ server, site_id, credential }: OpenedSite): Promise<Row[]> {
+async function previewed({ server, site_id, credential }: OpenedSite): Promise<DeletableVersion[]> {
   const call = { method: "GET", path: `/sites/${site_id}/previews`, credential, repeatable: true } as const;
   return (await ask(server, call, PREVIEWED).catch(orElse({ previews: [] }))).previews;
 }
 
 /** Has a person type a word before anything is deleted. */
-async function confirm({ terminal, now }: Context, { record }: OpenedSite, rows: readonly Row[]): Promise<void> {
+async function confirm(
+  { terminal, now }: Context,
+  { record }: OpenedSite,
+  rows: readonly DeletableVersion[],
+): Promise<void> {
   terminal.insist(text`\n  These go for good from ${record.url}:`);
   const lines = rows.map(({ version_id, title, created_at }) => [
     version_id,
@@ -206,7 +210,12 @@ async function deleteOne({ server, site_id, credential }: OpenedSite, version_id
 }
 
 /** Deletes them in their order, and prints each once it is gone. */
-async function deleteAll(context: Context, given: CallWords, opened: OpenedSite, rows: readonly Row[]): Promise<void> {
+async function deleteAll(
+  context: Context,
+  given: CallWords,
+  opened: OpenedSite,
+  rows: readonly DeletableVersion[],
+): Promise<void> {
   const { terminal } = context;
   if (rows.length > 0 && !given.has("yes")) await confirm(context, opened, rows);
   let freed_bytes = 0;
@@ -226,7 +235,7 @@ async function remove(context: Context, given: CallWords): Promise<void> {
   const call = "versions delete <version>";
   if (given.all.length === 0) throw usage(`Which versions? ${svc("versions")} lists them: ${svc(call)}`);
   const opened = await openOwn(context, given, "versions delete", call);
-  const known: Row[] = [...(await allVersions(opened)), ...(await previewed(opened))];
+  const known: DeletableVersion[] = [...(await allVersions(opened)), ...(await previewed(opened))];
   const ids = new Set(given.all.map((written) => named(known, written)));
   const { live_version_id } = opened.record;
   if (ids.has(live_version_id)) {

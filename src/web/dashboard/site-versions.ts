@@ -41,7 +41,7 @@ const makeLive = (version_id: string): Html =>
   });
 
 interface KnownOfVersions {
-  /** What a browser saw of them; null if the server has none. */
+  /** A browser's findings by version; null if the server has no browser. */
   seen: ReadonlyMap<string, RenderBrief> | null;
   /** Those that their own addresses do not show, for a secret was seen in them. */
   withheld: ReadonlySet<string>;

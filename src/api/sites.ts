@@ -13,7 +13,7 @@ import { anyOf, array, boolean, custom, integer, literal, object, oneOf, string 
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
 import { CHALLENGE } from "./shapes/account.ts";
 import { DEPLOY_RESULT, DRY_RUN, PLAN, PREVIEW, PREVIEWS, ROLLED_BACK, SHA256 } from "./shapes/deploys.ts";
-import { CLAIMED, DONE, EXPLAINED, REVOKED, SETTINGS, SITE, VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
+import { CLAIMED, DONE, EXPLAINED, REVOKED, SETTINGS, SITE } from "./shapes/sites.ts";
 
 const BYTES = custom({});
 
@@ -123,7 +123,8 @@ const KEY: Parameter = {
 };
 
 const named = { id: SITE_ID, name: string("The preview's name, or its version_id.") };
-const CHANGES = ["site_frozen", "site_disabled"] as const;
+/** The codes of a site that takes no change. */
+export const CHANGES = ["site_frozen", "site_disabled"] as const;
 
 export const LIMIT: Parameter = {
   name: "limit",
@@ -279,25 +280,6 @@ export const SITE_ROWS = {
     answers: ok("The site.", SITE),
     codes: ["invalid_input", "unknown_version"],
   },
-  "GET /sites/:id/withheld": {
-    id: "listWithheld",
-    tag: "Sites",
-    summary: "List the versions that are withheld, for a secret was seen in them",
-    description: "Each is 404 at its own address while another version is live, until it is made live again.",
-    who: { site: "read" },
-    answers: ok("The versions.", WITHHELD, { withheld: ["f2c9d04b8a6e1357"] }),
-    codes: [],
-  },
-  "DELETE /sites/:id/versions/:version_id": {
-    id: "deleteVersion",
-    tag: "Sites",
-    summary: "Delete a stored version, for good",
-    description: "Its address, its receipt and the previews that show it go; comments stay. Not the live one.",
-    who: { owner: null },
-    path: { id: SITE_ID, version_id: VERSION_ID },
-    answers: ok("It is gone.", VERSION_DELETED, { ok: true, deleted: ["f2c9d04b8a6e1357"], freed_bytes: 20_480 }),
-    codes: ["unknown_version", "version_live", ...CHANGES],
-  },
   "GET /sites/:id/explain": {
     id: "explain",
     tag: "Sites",
@@ -350,25 +332,6 @@ export const SITE_ROWS = {
     },
     answers: ok("The settings as they are now.", SETTINGS),
     codes: [...JSON_CODES, "site_frozen", "site_disabled"],
-  },
-  "GET /sites/:id/screenshots/:version_id": {
-    id: "readScreenshot",
-    tag: "Sites",
-    summary: "See a version as a browser saw it",
-    description: "Its start page, where the operator has a render engine on.",
-    who: { site: null },
-    path: { id: SITE_ID, version_id: VERSION_ID },
-    query: [
-      {
-        name: "size",
-        description: "1280 × 800, or 390 × 844.",
-        shape: oneOf("A window.", ["desktop", "phone"], { default: "desktop" }),
-      },
-    ],
-    answers: {
-      200: { description: "The picture.", content: { "image/webp": { shape: BYTES } }, headers: ["ETag"] },
-    },
-    codes: ["invalid_input", "unknown_version", "not_found"],
   },
   "POST /sites/:id/claim": {
     id: "claimSite",

@@ -2,7 +2,7 @@
  *  delete` and `prune` delete some for good. */
 import * as deploys from "../../api/shapes/deploys.ts";
 import * as sites from "../../api/shapes/sites.ts";
-import { array, object, pick } from "../../api/shapes/builder.ts";
+import { array, type Infer, object, pick } from "../../api/shapes/builder.ts";
 import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
@@ -41,10 +41,12 @@ function orElse<Answer>(none: Answer): (error: unknown) => Answer {
   };
 }
 
+const WITHHELD = object({}, sites.WITHHELD.required);
+
 /** The versions in which a secret was seen, and that their own addresses do not show. */
 async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
   const call = { method: "GET", path: `/sites/${site_id}/withheld`, credential, repeatable: true } as const;
-  const { withheld } = await ask(server, call, sites.WITHHELD).catch(orElse({ withheld: [] }));
+  const { withheld = [] } = await ask(server, call, WITHHELD).catch(orElse<Infer<typeof WITHHELD>>({}));
   return new Set(withheld);
 }
 

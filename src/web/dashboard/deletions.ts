@@ -132,8 +132,8 @@ function askForVersion(ctx: SignedIn, { site, version }: AskedVersion, refusal?:
     <h1>Delete version <code>${version_id}</code>?</h1>
     ${alertBox(refusal)}
     <p>
-      ${titled(version.title)} of ${isolated(nameOf(site))}, made ${ago(version.created_at, ctx.parts.now())}, goes for
-      good. It cannot be undone:
+      <strong>${titled(version.title)}</strong> of ${isolated(nameOf(site))}, made
+      ${ago(version.created_at, ctx.parts.now())}, goes for good. It cannot be undone:
     </p>
     <ul class="bullets">
       <li>nobody can open ${urlBeside(ctx.parts.config, version_id, slug)} or make it live again</li>

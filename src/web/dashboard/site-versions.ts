@@ -67,7 +67,7 @@ function row(
       <p class="sub">
         <code>${version_id}</code> · ${ago(created_at, ctx.parts.now())} · ${count(files, "file")}, ${humanSize(bytes)}
       </p>
-      ${hidden && html`<p class="sub">A secret was seen in it, so its own address shows it to nobody.</p>`}
+      ${hidden && html`<p class="small dim">A secret was seen in it, so its own address shows it to nobody.</p>`}
     </div>
     <div class="acts">
       ${linkButton(changes, html`<span>Changes${visuallyHidden(`in ${version_id}`)}</span>`, QUIET)}

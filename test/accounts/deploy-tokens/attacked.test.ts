@@ -74,7 +74,7 @@ describe("BEYOND 7: every route that the table of scopes lacks", () => {
     "the page %s %s knows nobody by it, and does nothing",
     async (method, path) => {
       const before = snapshot(server.data_dir);
-      const response = await server.api(path.replace(":id", site.site_id), {
+      const response = await server.api(path.replace(":id", site.site_id).replace(":version_id", site.version_id), {
         method,
         redirect: "manual",
         headers: {

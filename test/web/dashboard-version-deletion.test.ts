@@ -89,6 +89,10 @@ test("one in which a secret was seen is withheld once it was left: a badge, why,
   expect(text).toContain("A secret was seen in it, so its own address shows it to nobody.");
   expect(html).not.toContain(`href="http://${site.version_id}--`);
   expect(html).toContain(`href="${pathTo(site)}"`);
+  // Of what it had, the page of its changes names the files and leads to none of them.
+  const changes = await ann.read(`${pathOf(site)}/changes?to=${site.live}`);
+  expect(changes.text).toContain("app.js");
+  expect(changes.html).not.toContain(`href="http://${site.version_id}--`);
   await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
   const back = await ann.read(pathOf(site));
   expect(back.text).not.toContain("Withheld");

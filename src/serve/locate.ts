@@ -44,7 +44,8 @@ interface LocateParts {
 }
 
 /** `named` is true if the row says that the version exists. Any other id may be a stranger's guess. */
-interface Reading extends Omit<Hosted, "version"> {
+interface Reading extends Omit<Hosted, "version" | "policy"> {
+  policyFor(version: LoadedVersion): Policy;
   read: Promise<LoadedVersion | null>;
   named: boolean;
 }
@@ -61,8 +62,10 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
 
   function whole(found: Hosted | Reading, host: SiteHost, left: number): Hosted | Promise<Hosted> {
     if ("version" in found) return found;
-    const { read, named, ...hosted } = found;
-    return read.then((version) => (version === null ? fresh(host, named ? left : 0) : { ...hosted, version }));
+    const { read, named, policyFor, ...hosted } = found;
+    return read.then((version) =>
+      version === null ? fresh(host, named ? left : 0) : { ...hosted, version, policy: policyFor(version) },
+    );
   }
 
   function hostedBy(row: SiteRow, host: SiteHost, left: number): Hosted | Promise<Hosted> {
@@ -90,21 +93,23 @@ function live(row: SiteRow, site: Site, versions: LoadedVersions, rows: Rows): H
     if (version !== null) rows.setLive(row, version);
     return version;
   });
-  return { row, site, policy, label, read, named: true };
+  return { row, site, policyFor: () => policy, label, read, named: true };
 }
 
 function beside(row: SiteRow, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
   const { version_id, named, running, ...which } = shown;
-  const policy = policyOf(site, which.name === null ? "version" : "preview");
+  // No cache may keep what is withheld with the next deploy.
+  const policyFor = ({ version: { withhold } }: LoadedVersion) =>
+    policyOf(site, which.name === null && withhold === 0 ? "version" : "preview");
   const label = which.name ?? version_id;
   const version = versions.ready(site, version_id, NO_COMMENTS_VARIANT, which);
   const opened = (found: LoadedVersion): LoadedVersion => {
     if (found.version.withhold === 1 && !running && version_id !== site.live_version_id) throw new WithheldVersion();
     return found;
   };
-  if (version) return { row, site, version: opened(version), policy, label };
+  if (version) return { row, site, version: opened(version), policy: policyFor(version), label };
   const read = versions.read(site, version_id, NO_COMMENTS_VARIANT, which).then((found) => found && opened(found));
-  return { row, site, policy, label, read, named };
+  return { row, site, policyFor, label, read, named };
 }
 
 interface ShownAt extends BesideLive {

@@ -197,6 +197,8 @@ describe("A33 a version in which a secret was seen", () => {
     const old = `${site.version_id}--${site.slug}`;
     expect(site.warnings.map(({ code }) => code)).toEqual(["possible_secret"]);
     expect([await statusAt(old, "/app.js"), await withheld(site)]).toEqual([200, { withheld: [] }]);
+    // Or a cache would show it for an hour more.
+    expect((await server.site(old, "/app.js")).headers.get("cache-control")).toBe("no-cache");
     const second = await server.redeploy(site, pageOf("mended"));
     for (const path of ["/app.js", "/", "/other.txt", "/never"]) expect(await statusAt(old, path)).toBe(404);
     expect(await statusAt(old, "/app.js", { method: "HEAD" })).toBe(404);

@@ -41,7 +41,7 @@ interface RemovedVersion {
   uploaded: number;
 }
 
-/** Removes a version that is in no list, with its receipt, its pictures and the previews that show it. */
+/** Removes a version that no list counts any more, with its receipt, its pictures and the previews that show it. */
 export function* removeVersion({ site_id, site_no }: Site, version_no: number): Op<RemovedVersion> {
   const { uploaded, disk } = (yield* heldBy.get(version_no, site_no))!;
   const { changes } = yield* removeFiles.run(version_no);

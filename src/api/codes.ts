@@ -56,6 +56,7 @@ export const MEANING: Readonly<Record<ErrorCode, string>> = {
   thread_full: "the thread has as many replies as it takes",
   site_full: "the site has as many comments as it takes",
   missing_blobs: "the site lacks the files in `need`: send them along",
+  version_live: "the live version cannot be deleted",
   site_expired: "the site's time is over",
   deleted: "the comment was deleted",
   precondition_failed: "If-Match names another version of the file",

@@ -6,6 +6,7 @@ import { ok, type ApiRows } from "./row.ts";
 import { LIMITS } from "./shapes/account.ts";
 import { boolean, custom, object } from "./shapes/builder.ts";
 import { SITE_ROWS } from "./sites.ts";
+import { VERSION_ROWS } from "./versions.ts";
 export { SITE_HOST } from "./site-host.ts";
 
 const SERVER = {
@@ -52,7 +53,7 @@ const DESCRIPTION = {
 } satisfies ApiRows;
 
 /** All rows of the API, in the order of SPEC. */
-export const API = { ...SERVER, ...SITE_ROWS, ...ACCOUNT_ROWS, ...COMMENT_ROWS, ...DESCRIPTION };
+export const API = { ...SERVER, ...SITE_ROWS, ...VERSION_ROWS, ...ACCOUNT_ROWS, ...COMMENT_ROWS, ...DESCRIPTION };
 
 /** The row that an operator turns on (COMMENTS 6). */
 export const MCP = "POST /sites/:id/comments/mcp" satisfies keyof typeof API;

@@ -123,7 +123,8 @@ const KEY: Parameter = {
 };
 
 const named = { id: SITE_ID, name: string("The preview's name, or its version_id.") };
-const CHANGES = ["site_frozen", "site_disabled"] as const;
+/** The codes of a site that takes no change. */
+export const CHANGES = ["site_frozen", "site_disabled"] as const;
 
 export const LIMIT: Parameter = {
   name: "limit",
@@ -331,25 +332,6 @@ export const SITE_ROWS = {
     },
     answers: ok("The settings as they are now.", SETTINGS),
     codes: [...JSON_CODES, "site_frozen", "site_disabled"],
-  },
-  "GET /sites/:id/screenshots/:version_id": {
-    id: "readScreenshot",
-    tag: "Sites",
-    summary: "See a version as a browser saw it",
-    description: "Its start page, where the operator has a render engine on.",
-    who: { site: null },
-    path: { id: SITE_ID, version_id: VERSION_ID },
-    query: [
-      {
-        name: "size",
-        description: "1280 × 800, or 390 × 844.",
-        shape: oneOf("A window.", ["desktop", "phone"], { default: "desktop" }),
-      },
-    ],
-    answers: {
-      200: { description: "The picture.", content: { "image/webp": { shape: BYTES } }, headers: ["ETag"] },
-    },
-    codes: ["invalid_input", "unknown_version", "not_found"],
   },
   "POST /sites/:id/claim": {
     id: "claimSite",

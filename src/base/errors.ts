@@ -46,6 +46,7 @@ const STATUS = {
   thread_full: 409,
   site_full: 409,
   missing_blobs: 409,
+  version_live: 409,
   site_expired: 410,
   deleted: 410,
   precondition_failed: 412,

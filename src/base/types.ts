@@ -191,6 +191,8 @@ export interface Version {
   bytes: number;
   spa_enabled: 0 | 1;
   spa_rule: SpaRule;
+  /** 1: a secret was seen in it. While another version is live, its own address shows it to nobody (BEYOND 9). */
+  withhold: 0 | 1;
 }
 
 export type CommentsMode = "off" | "anonymous" | "passcode" | "approved";

@@ -6,7 +6,7 @@ import { quoted } from "../client/build-dir.ts";
 import { scanArguments, type WrittenFlag } from "../command/arguments.ts";
 import { commandNamed, commandsBelow, type CallWords, Words } from "../command/index.ts";
 import { nearest } from "../command/nearest.ts";
-import { COMMON_FLAGS, type Command, type Flag } from "./command.ts";
+import { COMMON_FLAGS, isGroup, type Command, type Flag } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import { svc } from "./invocation.ts";
 
@@ -54,7 +54,8 @@ function takeCommand({ words: { positionals, flags } }: ParsedLine, commands: re
   positionals.splice(0, command.name.split(" ").length);
   const below = commandsBelow(commands, command.name);
   const [word] = positionals;
-  if (below.length === 0 || (word === undefined && flags.has("help"))) return command;
+  // `svc versions` is a command itself, beside `svc versions delete`.
+  if (below.length === 0 || !isGroup(command) || (word === undefined && flags.has("help"))) return command;
   throw noSuchCommand(command, below, word);
 }
 
@@ -117,7 +118,7 @@ function givenTo(command: Command, { words, unknown }: ParsedLine, commands: rea
   if (positionals.length > 0 && argument === undefined) {
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
-  if (positionals.length > 1 && !argument?.includes("…]")) {
+  if (positionals.length > 1 && !/…\]?$/.test(argument ?? "")) {
     throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
   }
   return words.given();

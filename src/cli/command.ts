@@ -23,13 +23,17 @@ export interface Flag extends AnyFlag {
 /** The command with an empty name runs when none is named. */
 export type Command = AnyCommand<Context, Flag>;
 
+const BELOW = "<command>";
+
 /** A row that leads to the commands below it, and never runs. */
 export const group = (row: Pick<Command, "name" | "summary" | "details">): Command => ({
   ...row,
-  arguments: ["<command>"],
+  arguments: [BELOW],
   flags: [],
   run: () => Promise.reject(new Error(`${row.name} leads to commands and is none`)),
 });
+
+export const isGroup = (command: Command): boolean => command.arguments[0] === BELOW;
 
 export const JSON_FLAG: Flag = { name: "json", help: "print one JSON object on stdout" };
 export const QUIET_FLAG: Flag = { name: "quiet", short: "q", help: "print the result alone" };

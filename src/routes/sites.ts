@@ -83,6 +83,19 @@ async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
 }
 
+/** `DELETE /sites/:id/versions/:version_id`: by the owner's session alone. */
+async function deleteVersion({ params, parts, site, by }: Ctx & Admitted<{ owner: null }>) {
+  refuseUnlessWritable(site, parts.now());
+  const version_id = params.version_id!;
+  const freed_bytes = await parts.store.deleteVersion({ site_id: site.site_id, by, version_id });
+  return { ok: true, deleted: [version_id], freed_bytes };
+}
+
+/** `GET /sites/:id/withheld`: a route of its own, for the record of a site gains no member (BEYOND 0). */
+async function listWithheld({ parts, site }: SiteCtx) {
+  return { withheld: await parts.store.versions.withheld(site.site_id) };
+}
+
 /** A rollback waits no longer than this for the passages of its comments. */
 const CARRY_MS = 2000;
 
@@ -216,6 +229,8 @@ export const SITE_HANDLERS = {
   "DELETE /sites/:id/previews/:name": endPreview,
   "POST /sites/:id/previews/:name/promote": promotePreview,
   "GET /sites/:id": readSite,
+  "GET /sites/:id/withheld": listWithheld,
+  "DELETE /sites/:id/versions/:version_id": deleteVersion,
   "GET /sites/:id/settings": readSettings,
   "PATCH /sites/:id/settings": changeSettings,
   "DELETE /sites/:id/manage-tokens": revokeTokens,

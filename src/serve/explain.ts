@@ -16,7 +16,7 @@ import { type AnswerParts, askedOf, below, out, policyFor, refuseUnlessServed, t
 import type { FoundBy, PageBody, PathAnswer } from "./cache.ts";
 import type { Hosted, Locate, SiteHost } from "./locate.ts";
 import { refused } from "./file-headers.ts";
-import { errorPage } from "./refusals.ts";
+import { errorPage, WithheldVersion } from "./refusals.ts";
 
 type By = FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "state" | "invalid_path";
 
@@ -76,7 +76,8 @@ export function createExplain({ locate, serving, contact }: ExplainParts): Expla
       }
     };
     const hosted = await refusalOr(async () => locate(host));
-    if (hosted instanceof Refusal && /^unknown_/.test(hosted.code)) return null;
+    const withheld = hosted instanceof WithheldVersion;
+    if (hosted instanceof Refusal && !withheld && /^unknown_/.test(hosted.code)) return null;
     const way =
       hosted instanceof Refusal
         ? { ...NOTHING, by: "state" as const, respond: refusing(hosted) }

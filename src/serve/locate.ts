@@ -7,7 +7,7 @@ import type { Previews, ShownPreview } from "../store/previews.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { ByteBudgetCache, LoadedVersion, SiteRow } from "./cache.ts";
 import { type Policy, policyOf } from "./policy.ts";
-import { disabled, expired, unknownHost, unknownVersion } from "./refusals.ts";
+import { disabled, expired, unknownHost, unknownVersion, WithheldVersion } from "./refusals.ts";
 import { type BesideLive, commentsVariantOf, type LoadedVersions } from "./versions.ts";
 
 /** A host of the form `<slug>.<sites_domain>`, `<version_id>--<slug>.<sites_domain>` or `<preview>--<slug>.<sites_domain>`. */
@@ -44,7 +44,8 @@ interface LocateParts {
 }
 
 /** `named` is true if the row says that the version exists. Any other id may be a stranger's guess. */
-interface Reading extends Omit<Hosted, "version"> {
+interface Reading extends Omit<Hosted, "version" | "policy"> {
+  policyFor(version: LoadedVersion): Policy;
   read: Promise<LoadedVersion | null>;
   named: boolean;
 }
@@ -61,8 +62,10 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
 
   function whole(found: Hosted | Reading, host: SiteHost, left: number): Hosted | Promise<Hosted> {
     if ("version" in found) return found;
-    const { read, named, ...hosted } = found;
-    return read.then((version) => (version === null ? fresh(host, named ? left : 0) : { ...hosted, version }));
+    const { read, named, policyFor, ...hosted } = found;
+    return read.then((version) =>
+      version === null ? fresh(host, named ? left : 0) : { ...hosted, version, policy: policyFor(version) },
+    );
   }
 
   function hostedBy(row: SiteRow, host: SiteHost, left: number): Hosted | Promise<Hosted> {
@@ -90,21 +93,30 @@ function live(row: SiteRow, site: Site, versions: LoadedVersions, rows: Rows): H
     if (version !== null) rows.setLive(row, version);
     return version;
   });
-  return { row, site, policy, label, read, named: true };
+  return { row, site, policyFor: () => policy, label, read, named: true };
 }
 
 function beside(row: SiteRow, site: Site, shown: ShownAt, versions: LoadedVersions): Hosted | Reading {
-  const { version_id, named, ...which } = shown;
-  const policy = policyOf(site, which.name === null ? "version" : "preview");
+  const { version_id, named, running, ...which } = shown;
+  // No cache may keep what is withheld with the next deploy.
+  const policyFor = ({ version: { withhold } }: LoadedVersion) =>
+    policyOf(site, which.name === null && withhold === 0 ? "version" : "preview");
   const label = which.name ?? version_id;
   const version = versions.ready(site, version_id, NO_COMMENTS_VARIANT, which);
-  if (version) return { row, site, version, policy, label };
-  return { row, site, policy, label, read: versions.read(site, version_id, NO_COMMENTS_VARIANT, which), named };
+  const opened = (found: LoadedVersion): LoadedVersion => {
+    if (found.version.withhold === 1 && !running && version_id !== site.live_version_id) throw new WithheldVersion();
+    return found;
+  };
+  if (version) return { row, site, version: opened(version), policy: policyFor(version), label };
+  const read = versions.read(site, version_id, NO_COMMENTS_VARIANT, which).then((found) => found && opened(found));
+  return { row, site, policyFor, label, read, named };
 }
 
 interface ShownAt extends BesideLive {
   version_id: string;
   named: boolean;
+  /** A preview that has not ended shows it. */
+  running: boolean;
 }
 
 /** Compares each preview's end with the clock on every request, as with the site's own end. */
@@ -114,8 +126,9 @@ function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number)
   if (version_id === undefined) throw unknownHost();
   const of_version = previews.filter((preview) => preview.version_id === version_id);
   const only = of_version[0]?.only ?? null;
-  if (only !== null && !of_version.some(({ expires_at }) => expires_at > now)) throw unknownVersion();
-  return { version_id, only, name: host.preview ?? null, named: of_version.length > 0 };
+  const running = of_version.some(({ expires_at }) => expires_at > now);
+  if (only !== null && !running) throw unknownVersion();
+  return { version_id, only, name: host.preview ?? null, named: of_version.length > 0, running };
 }
 
 /** The site, if visitors may see it. It is compared with the clock on every request and does not wait for the sweep. */

@@ -18,6 +18,13 @@ export const unknownVersion = () =>
     "unknown_version",
     "This site has no such version. Check the part of the address before the two hyphens.",
   );
+/** The answer of a version in which a secret was seen, while another one is live: what one gets that never was (BEYOND 9). */
+export class WithheldVersion extends Refusal {
+  constructor() {
+    const { code, message } = unknownVersion();
+    super(code, message);
+  }
+}
 export const expired = () =>
   new Refusal(
     "site_expired",

@@ -15,6 +15,7 @@ import { PREVIEWS } from "./previews.ts";
 import { PUBLISHING } from "./publish.ts";
 import { RENDERS } from "./renders.ts";
 import { REPORTS } from "./reports.ts";
+import { RETENTION } from "./retention.ts";
 import type { Blobs, Generation } from "./serving.ts";
 import { SITES, TOKENS } from "./sites.ts";
 import { type DataDir, openDataDir } from "./sqlite/data-dir.ts";
@@ -40,7 +41,7 @@ const NAMED = {
 };
 
 /** Operations of the store itself: `store.publish`. */
-const OWN = { ...PUBLISHING, ...UPKEEP, ...EMBEDDED };
+const OWN = { ...PUBLISHING, ...RETENTION, ...UPKEEP, ...EMBEDDED };
 
 type Groups = { readonly [Group in keyof typeof NAMED]: Bound<(typeof NAMED)[Group]> };
 

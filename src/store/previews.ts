@@ -49,7 +49,7 @@ const unshown = statement(
 
 /** Removes a version that never was live if no preview names it any more. Answers how many rows of `files` went. */
 function* removeUnshown(site: Site, version_no: number): Op<number> {
-  return (yield* unshown.get(version_no)) === null ? 0 : yield* removeVersion(site, version_no);
+  return (yield* unshown.get(version_no)) === null ? 0 : (yield* removeVersion(site, version_no)).files;
 }
 
 const remove = statement("delete from previews where preview_no = ?");

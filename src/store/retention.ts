@@ -1,8 +1,14 @@
-/** How many versions a site keeps (BEYOND 9), and the end of a stored version: its rows, and its part in its site's figures. */
+/** How many versions a site keeps (BEYOND 9), and the end of a stored version, by its owner too: its rows, and its part in its
+ *  site's figures. */
+import { Refusal } from "../base/errors.ts";
 import type { Site } from "../base/types.ts";
-import { type Db, ifDiskAllows, type Op, statement } from "./operation.ts";
+import { audit } from "./audit.ts";
+import { answering, change, type Db, ifDiskAllows, type Op, statement } from "./operation.ts";
+import type { SignedIn } from "./people/sessions.ts";
+import { permission } from "./permission.ts";
 import { BLOCKS_SQL, ROW_SQL, type Sizes } from "./quotas.ts";
 import { RECEIPT_SQL } from "./receipts.ts";
+import { refusals } from "./refusals.ts";
 import { siteRows } from "./sites.ts";
 
 const onlyHere = (sum: string, and = ""): string =>
@@ -28,14 +34,21 @@ const unclear = statement(
    where site_id = ? and cleared_version_no is not null`,
 );
 
-/** Removes a version that is in no list. Answers how many rows of `files` went. */
-export function* removeVersion({ site_id, site_no }: Site, version_no: number): Op<number> {
+interface RemovedVersion {
+  /** Rows of `files` that went. */
+  files: number;
+  /** Bytes of the uploaded files that no other version of the site has. */
+  uploaded: number;
+}
+
+/** Removes a version that no list counts any more, with its receipt, its pictures and the previews that show it. */
+export function* removeVersion({ site_id, site_no }: Site, version_no: number): Op<RemovedVersion> {
   const { uploaded, disk } = (yield* heldBy.get(version_no, site_no))!;
   const { changes } = yield* removeFiles.run(version_no);
   yield* deleteVersion.do(version_no);
   yield* uncount.do(uploaded, disk, site_id);
   yield* unclear.do(site_id);
-  return changes;
+  return { files: changes, uploaded };
 }
 
 /** Rows of `files` that one transaction removes, and versions: together under 10 ms. */
@@ -59,7 +72,7 @@ const uncountListed = statement(
 function* unlist(site: Site, version_no: number, shown: boolean): Op<number> {
   yield* leaveList.do(version_no);
   yield* uncountListed.do(site.site_id);
-  return shown ? 0 : yield* removeVersion(site, version_no);
+  return shown ? 0 : (yield* removeVersion(site, version_no)).files;
 }
 
 /** Removes the oldest versions beyond `keep`, never the live one, until the slice is full. Answers whether any went. */
@@ -92,3 +105,50 @@ export async function keepNewest(db: Db, site: Site, keep: number | null): Promi
 async function slices(slice: () => Promise<boolean>): Promise<void> {
   for (let left = SLICES; left > 0 && (await slice()); left--);
 }
+
+/** A version that its owner deletes. */
+interface DeletedVersion {
+  site_id: string;
+  by: SignedIn;
+  version_id: string;
+}
+
+const stored = statement<{ version_no: number; listed_no: number | null }>(
+  "select version_no, listed_no from versions where site_id = ? and version_id = ?",
+);
+
+const versionLive = (version_id: string): Refusal =>
+  new Refusal(
+    "version_live",
+    `Version ${version_id} is live. Deploy another one, or roll back to one, and then delete this one.`,
+  );
+
+interface Freed {
+  slug: string;
+  freed_bytes: number;
+}
+
+function* deleteOne({ site_id, by, version_id }: DeletedVersion, now: number): Op<Freed> {
+  const site = yield* permission.writableSite({ site_id, by }, now);
+  const found = yield* stored.get(site_id, version_id);
+  if (found === null) throw refusals.unknownVersion();
+  if (version_id === site.live_version_id) throw versionLive(version_id);
+  if (found.listed_no !== null) yield* uncountListed.do(site_id);
+  const { uploaded } = yield* removeVersion(site, found.version_no);
+  const [at, actor] = [new Date(now).toISOString(), by.account_id];
+  yield* audit({ at, actor, action: "delete-version", site_id, account_id: actor, reason: version_id });
+  return { slug: site.slug, freed_bytes: uploaded };
+}
+
+export const RETENTION = {
+  /** Deletes a version for good, one that only previews show too. Answers how many bytes of uploads no other version of the
+   *  site has. Throws `version_live` or `unknown_version`. */
+  deleteVersion: answering(
+    change(
+      ({ now }, version: DeletedVersion) => deleteOne(version, now()),
+      ({ slug }) => [slug],
+      { frees: true },
+    ),
+    ({ freed_bytes }) => freed_bytes,
+  ),
+};

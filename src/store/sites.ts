@@ -50,6 +50,13 @@ const arrive = statement(
   "update versions set live_since = ?2, live_until = null where site_id = ?1 and version_id = ?3",
 );
 
+/** A secret was seen in the version that is left: previews of it that were made until now show it no longer (BEYOND 9). */
+const endPreviewsOfLeft = statement(
+  `delete from previews where version_no in (
+     select version_no from versions where site_id = ?1 and version_id <> ?2 and withhold = 1
+       and version_id = (select live_version_id from sites where site_id = ?1))`,
+);
+
 const list = statement(
   `update versions set listed_no = (
      select coalesce(max(listed_no), 0) + 1 from versions as others where others.site_id = versions.site_id)
@@ -61,6 +68,7 @@ const countListed = statement("update sites set stored_versions = stored_version
  *  then. */
 function* moveLive(site_id: string, version_id: string, now: number): Op<Site> {
   if ((yield* list.run(site_id, version_id)).changes > 0) yield* countListed.do(site_id);
+  yield* endPreviewsOfLeft.do(site_id, version_id);
   yield* leave.do(site_id, now, version_id);
   yield* arrive.do(site_id, now, version_id);
   return (yield* move.get(site_id, version_id))!;

@@ -73,7 +73,7 @@ export interface LeftVersion {
   version_id: string;
   /** Epoch milliseconds: when it was left, for the last time. */
   live_until: number;
-  /** 1: a secret was seen in it. */
+  /** 1: a secret was seen in it, or it has no receipt that says that none was. */
   withhold: 0 | 1;
 }
 
@@ -105,7 +105,7 @@ export type NewVersion = Pick<
   | "suspicions"
 >;
 
-const VERSION_COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule";
+const VERSION_COLUMNS = "site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule, withhold";
 
 /** A condition on a row of `versions`: it is or was live. A version that only a preview shows is in no list. */
 export const LISTED = "listed_no is not null";
@@ -150,7 +150,7 @@ function* listOf(site_id: string, limit: number, before: string | null): Op<{ ve
 }
 
 const insertVersion = statement<{ version_no: number }>(
-  `insert into versions (${VERSION_COLUMNS}, withhold) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
+  `insert into versions (${VERSION_COLUMNS}) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?) returning version_no`,
 );
 const insertBlob = statement("insert into blobs (sha256, bytes) values (?, ?) on conflict (sha256) do nothing");
 const insertFile = statement(
@@ -165,9 +165,9 @@ export function* addVersion(
   created_at: string,
 ): Op<number> {
   const { version_id, digest, title, files, bytes, spa, manifest } = version;
-  const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule];
   const withhold = version.warnings.some(({ code }) => code === "possible_secret") ? 1 : 0;
-  const { version_no } = (yield* insertVersion.get(...row, withhold))!;
+  const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule, withhold];
+  const { version_no } = (yield* insertVersion.get(...row))!;
   const number = site_no || version_no;
   yield* receipts.keep(version_no, version);
   yield* insertBlob.each(
@@ -209,8 +209,21 @@ function* compare(site_id: string, from: string | null, to: string): Op<Changes 
   return compareUploads(before?.values() ?? [], after.values());
 }
 
+const MOST_WITHHELD = 1000;
+const withheld = statement<{ version_id: string }>(
+  `select version_id from versions where site_id = ?1 and ${LISTED} and withhold = 1
+     and version_id <> (select live_version_id from sites where sites.site_id = ?1)
+     and not exists (select 1 from previews where previews.version_no = versions.version_no and expires_at > ?2)
+   order by listed_no desc limit ${MOST_WITHHELD}`,
+);
+
+function* withheldOf(site_id: string, now: number): Op<string[]> {
+  return (yield* withheld.all(site_id, now)).map(({ version_id }) => version_id);
+}
+
 const leftOf = statement<LeftVersion>(
-  `select version_no, version_id, live_until, withhold from versions
+  `select version_no, version_id, live_until, withhold or not exists (
+     select 1 from receipts where receipts.version_no = versions.version_no) as withhold from versions
    where site_id = ? and live_until is not null order by live_until desc, version_no desc limit ?`,
 );
 /** Versions in one statement: one by one they cost six times as much. */
@@ -280,6 +293,8 @@ export const VERSIONS = {
   page: read((_, site_id: string, asked: AskedPage) => pageOf(site_id, asked)),
   /** The one that was made last before it; null for the first. */
   before: read((_, site_id: string, version_id: string) => earlier.get(site_id, version_id)),
+  /** The versions that their own addresses do not show, for a secret was seen in them: newest first, at most 1,000. */
+  withheld: read(({ now }, site_id: string) => withheldOf(site_id, now())),
   /** Null if the site has no such version, or if none was kept (it is older than receipts are). */
   receipt: read((_, site_id: string, version_id: string) => receipts.of(site_id, version_id)),
   /** Between two versions; from null everything is added. Null if the site has no such version. */

@@ -127,6 +127,7 @@ const SAID = {
   unchanged: "No changes: this version is live already.",
   saved: "The settings are saved.",
   deleted: "It is deleted.",
+  "version-deleted": "The version is deleted: nothing is at its address any more.",
   "preview-ended": "The preview has ended: nothing is at its address any more.",
   none: "No site was selected.",
   password: "Your password is changed. All other sessions have ended.",

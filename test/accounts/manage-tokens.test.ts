@@ -60,6 +60,7 @@ function asSchema6(data_dir: string): void {
   for (const statement of [
     "drop table deploy_tokens",
     "drop table previews",
+    "drop index versions_withheld",
     "drop index versions_left",
     "drop index versions_by_site",
     "create index versions_by_site on versions (site_id)",

@@ -112,6 +112,25 @@ export const rows: Row[] = [
   })),
   { title: "GET /sites/:id", method: "GET", path: ({ own }) => `/sites/${own.site_id}`, expected: scoped("read") },
   {
+    title: "GET /sites/:id/withheld",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/withheld`,
+    expected: scoped("read"),
+  },
+  {
+    title: "DELETE /sites/:id/versions/:version_id",
+    method: "DELETE",
+    path: ({ own }) => `/sites/${own.site_id}/versions/${own.version_id}`,
+    // It is live: whoever may delete versions of the site learns that this one cannot be.
+    expected: all(401, { "S owner": 409, "S other": 403 }),
+  },
+  {
+    title: "A1 DELETE /sites/:id/versions/:version_id of another site",
+    method: "DELETE",
+    path: ({ own, claimable }) => `/sites/${own.site_id}/versions/${claimable.version_id}`,
+    expected: all(401, { "S owner": 404, "S other": 403 }),
+  },
+  {
     // No engine is on: whoever may read the site learns that there is no picture.
     title: "GET /sites/:id/screenshots/:version_id",
     method: "GET",

@@ -110,6 +110,22 @@ describe("CONTRACT 4.4: sites", () => {
   });
 });
 
+test("BEYOND 9: a version that is deleted, one that cannot be, and those that are withheld", async () => {
+  const { version_id } = own;
+  const gone = at(`/versions/${version_id}`, own);
+  await held.ask("DELETE", gone, 409, { headers: ann.bearer, code: "version_live" });
+  await held.ask("DELETE", gone, 401, { headers: bearer(own.manage_token), code: "unauthorized" });
+  await held.ask("DELETE", gone, 403, { headers: bob.bearer, code: "forbidden" });
+  await held.server.redeploy(own, {
+    "index.html": `const key = "${["sk", "live"].join("_")}_4eC39HqLyjWDarjtT1zdp7dc"`,
+  });
+  await held.server.redeploy(own, { "index.html": "nothing to see" });
+  const { body } = await held.ask("GET", at("/withheld", own), 200, { headers: bearer(own.manage_token) });
+  expect(body.withheld).toHaveLength(1);
+  await held.ask("DELETE", gone, 200, { headers: ann.bearer });
+  await held.ask("DELETE", gone, 404, { headers: ann.bearer, code: "unknown_version" });
+});
+
 test("every call was asked with success; a picture needs a browser (test/render), previews are with uploads", () => {
   expect(held.unasked("Server", "Sites")).toEqual(["listPreviews", "endPreview", "readScreenshot"]);
 });

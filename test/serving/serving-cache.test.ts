@@ -56,6 +56,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     bytes: bytes_each * paths.length,
     spa_enabled: 0,
     spa_rule: "none",
+    withhold: 0,
   };
   const file = (path: string): StoredFile => ({
     blob_no: 1,

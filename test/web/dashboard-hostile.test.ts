@@ -62,6 +62,7 @@ describe("what strangers send", () => {
       "/dashboard/account/delete",
       `/dashboard/sites/${probe}`,
       `/dashboard/${probe}`,
+      `${own}/versions/${site.version_id}/delete`,
     ];
   });
 
@@ -78,6 +79,7 @@ describe("what strangers send", () => {
     const sent: [string, Record<string, string>][] = [
       [`${own}/settings`, { label: PROBE.repeat(3), spa: PROBE }],
       [`${own}/delete`, { confirm: PROBE }],
+      [`${own}/versions/${site.version_id}/delete`, { confirm: PROBE }],
       [`${own}/rollback`, { version_id: PROBE }],
       ["/dashboard/delete", { site: site.site_id, confirm: PROBE }],
     ];
@@ -105,6 +107,7 @@ describe("forged writes", () => {
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
     [`/dashboard/sites/${site}/previews`, { end: "x" }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
+    [`/dashboard/sites/${site}/versions/0123456789abcdef/delete`, { confirm: "delete" }],
     [`/dashboard/sites/${site}/comments/settings`, { mode: "anonymous" }],
     [`/dashboard/sites/${site}/comments/decide`, { delete: "c_x" }],
     [`/dashboard/sites/${site}/comments/owner`, {}],
@@ -115,7 +118,9 @@ describe("forged writes", () => {
   ];
 
   test("every form of the dashboard is among them, or has tests of its own for it", () => {
-    const tried = FORMS(":id").map(([path]) => path.replace(/(?:sess|tok)_x/, ":id"));
+    const tried = FORMS(":id").map(([path]) =>
+      path.replace(/(?:sess|tok)_x/, ":id").replace(/[0-9a-f]{16}/, ":version_id"),
+    );
     const posts = DASHBOARD.filter(([method]) => method === "POST").map(([, path]) => path);
     const elsewhere = ["sites/:id/deploys", "account/password", "account/delete"].map((path) => `/dashboard/${path}`);
     expect(posts.filter((path) => !tried.includes(path))).toEqual(elsewhere);
@@ -164,6 +169,7 @@ describe("forged writes", () => {
       [`${own}/rollback`]: own,
       [`${own}/previews`]: own,
       [`${own}/delete`]: `${own}/delete`,
+      [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,
       [`${own}/comments/settings`]: `${own}/comments`,
       [`${own}/comments/decide`]: `${own}/comments`,
       [`${own}/comments/owner`]: `${own}/comments`,

@@ -29,6 +29,7 @@ const addressOf = (path: string): string =>
   path
     .replace(":id", site.site_id)
     .replace(":chapter", "cli")
+    .replace(":version_id", "0123456789abcdef")
     .replace(/:(comment|token|name)/, "x");
 const own = (): Record<string, string> => ({ host: new URL(server.base_url).host, origin: server.base_url });
 

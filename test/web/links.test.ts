@@ -42,7 +42,12 @@ beforeAll(async () => {
 }, 60_000);
 
 test("every page that is linked is there, and those that an account has are among them", () => {
-  const found = [...pages.keys()].map((path) => path.replace(/site_\w+/, "x").replace(/\?.*/, ""));
+  const found = [...pages.keys()].map((path) =>
+    path
+      .replace(/site_\w+/, "x")
+      .replace(/versions\/\w+/, "versions/x")
+      .replace(/\?.*/, ""),
+  );
   expect([...new Set(found)].toSorted()).toEqual([
     "/",
     "/dashboard",
@@ -53,6 +58,7 @@ test("every page that is linked is there, and those that an account has are amon
     "/dashboard/sites/x/changes",
     "/dashboard/sites/x/comments",
     "/dashboard/sites/x/delete",
+    "/dashboard/sites/x/versions/x/delete",
   ]);
 });
 

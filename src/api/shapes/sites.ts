@@ -128,6 +128,16 @@ export const REVOKED = named(
   object({ ok: boolean("True."), revoked: integer("How many manage_tokens have ended.") }),
 );
 
+export const VERSION_DELETED = object({
+  ok: boolean("True."),
+  deleted: array(VERSION_ID, "The version that is gone."),
+  freed_bytes: integer("Of its uploaded files, those that no other version of the site has."),
+});
+
+export const WITHHELD = object({
+  withheld: array(VERSION_ID, "Their own addresses are 404. Newest first, at most 1,000."),
+});
+
 export const DONE = named("Done", object({ ok: boolean("True.") }));
 
 const DECIDERS = [

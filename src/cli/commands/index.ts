@@ -9,6 +9,8 @@ const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and 
 
 const WAIT_FLAG: Flag = { name: "wait", help: "wait until the server's browser has seen it, 60 s at most" };
 
+const YES_FLAG: Flag = { name: "yes", help: "do not ask: for programs" };
+
 const targetFlag = ({ name, file, sign }: SkillTarget): Flag => ({
   name,
   help: `${file} (${sign === null ? "always" : "if detected"})`,
@@ -102,9 +104,31 @@ export const COMMANDS: readonly Command[] = [
     name: "versions",
     arguments: ["[path]"],
     summary: "List the versions of the linked site, newest first",
-    details: [],
+    details: [
+      "[withheld]: a secret was seen in it, so nothing is at its own address until it is made live",
+      "again. svc versions delete takes it off the server.",
+    ],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.versions(...call)),
+  },
+  {
+    name: "versions delete",
+    arguments: ["<version>…"],
+    summary: "Delete stored versions of a site of yours, for good",
+    details: [
+      "A version is an id or the beginning of one, of a preview too. The live one stays. Its address,",
+      "its receipt and the previews that show it go; comments stay. Needs a login or SVC_TOKEN.",
+    ],
+    flags: [SITE_FLAG, YES_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.remove(...call)),
+  },
+  {
+    name: "versions prune",
+    arguments: [],
+    summary: "Delete all versions of a site of yours but the newest, for good",
+    details: ["The live one always stays, and counts among those that are kept. Prints each that is deleted."],
+    flags: [{ name: "keep", value: "n", help: "how many stay, from 1" }, SITE_FLAG, YES_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.prune(...call)),
   },
   {
     name: "rollback",
@@ -216,7 +240,7 @@ export const COMMANDS: readonly Command[] = [
       "Needs a login or SVC_TOKEN. Versions and comments go too, and the address is not given out",
       "again. On a terminal you type the slug of each; an anonymous site ends by itself.",
     ],
-    flags: [{ name: "yes", help: "do not ask: for programs" }, JSON_FLAG, QUIET_FLAG],
+    flags: [YES_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./delete.ts").then(({ remove }) => remove(...call)),
   },
   {

@@ -74,8 +74,8 @@ function sizes({ before, after }: ChangedFile): string {
   return `${humanSize(before)} → ${humanSize(after)} (${more < 0 ? "−" : "+"}${humanSize(Math.abs(more))})`;
 }
 
-/** `at`: the host of a version that has the files. */
-const filesOf = (heading: string, files: readonly ChangedFile[], at: string): Html =>
+/** `at`: the host of a version that has the files; null if the version is withheld. */
+const filesOf = (heading: string, files: readonly ChangedFile[], at: string | null): Html =>
   html`<section>
     <h2>${heading} (${figure(files.length)})</h2>
     ${
@@ -84,7 +84,7 @@ const filesOf = (heading: string, files: readonly ChangedFile[], at: string): Ht
         ${files.map(
           (file) =>
             html`<li>
-              ${siteLink(`${at}/${encodePath(file.path)}`, file.path, html`dir="auto"`)}
+              ${at === null ? isolated(file.path) : siteLink(`${at}/${encodePath(file.path)}`, file.path, html`dir="auto"`)}
               <span class="size">${sizes(file)}</span>
             </li>`,
         )}
@@ -92,11 +92,18 @@ const filesOf = (heading: string, files: readonly ChangedFile[], at: string): Ht
     }
   </section>`;
 
-function told(ctx: SignedIn, site: Site, { from, to }: Pair, { added, changed, removed, unchanged }: Changes): Html {
+async function told(
+  ctx: SignedIn,
+  site: Site,
+  { from, to }: Pair,
+  { added, changed, removed, unchanged }: Changes,
+): Promise<Html> {
   if (added.length + changed.length + removed.length === 0) {
     return html`<p role="status">The two versions hold the same files.</p>`;
   }
-  const [new_host, old_host] = [versionUrl(ctx, site, to.version_id), from && versionUrl(ctx, site, from.version_id)];
+  const withheld = await ctx.parts.store.versions.withheld(site.site_id);
+  const hostOf = ({ version_id }: Version) =>
+    withheld.includes(version_id) ? null : versionUrl(ctx, site, version_id);
   const counts = [
     `${figure(added.length)} added`,
     `${figure(changed.length)} changed`,
@@ -104,8 +111,8 @@ function told(ctx: SignedIn, site: Site, { from, to }: Pair, { added, changed, r
     `${figure(unchanged)} unchanged`,
   ];
   return html`<p role="status">${counts.join(", ")}</p>
-    ${filesOf("Added", added, new_host)} ${filesOf("Changed", changed, new_host)}
-    ${filesOf("Removed", removed, old_host ?? new_host)}`;
+    ${filesOf("Added", added, hostOf(to))} ${filesOf("Changed", changed, hostOf(to))}
+    ${filesOf("Removed", removed, hostOf(from ?? to))}`;
 }
 
 /** `GET …/changes?from=&to=`. */
@@ -123,6 +130,6 @@ export const showChanges = accountPage(async (ctx) => {
       ${linkButton(pathOfSite(site.site_id), "Back to the site")}
     </div>
     ${await compareForm(ctx, site, pair)}
-    <div class="stack">${told(ctx, site, pair, changes)}</div>`;
+    <div class="stack">${await told(ctx, site, pair, changes)}</div>`;
   return answerPage(ctx, { title: `Changes in ${nameOf(site)}`, body, current: "sites", width: "list" });
 });

@@ -1,21 +1,22 @@
 /** Deletions: of the account and all its sites, when its address and its password were typed (WEB 8); of one site, when its
- *  slug was typed (WEB 6); of several sites (WEB 5). */
+ *  slug was typed (WEB 6); of one version (WEB 6); of several sites (WEB 5). */
 import type { Route } from "../../routes/context.ts";
 import { Refusal } from "../../base/errors.ts";
-import type { Site } from "../../base/types.ts";
+import type { Site, Version } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { answerRedirect } from "../../http/answers.ts";
 import { stringMember } from "../../http/body.ts";
 import { pathOf, queryOf } from "../../http/exchange.ts";
-import { siteUrl } from "../../http/hosts.ts";
+import { siteUrl, urlBeside } from "../../http/hosts.ts";
 import { confirmPassword, forgetSession } from "../../routes/sign-in.ts";
+import { refusals } from "../../store/refusals.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
-import { isolated } from "../words.ts";
+import { ago, isolated, titled } from "../words.ts";
 import { accountOf } from "./account.ts";
-import { ACCOUNT, hrefOf, nameOf, ownSite, ownSiteOf, pathOfSite } from "./pages.ts";
+import { ACCOUNT, hrefOf, nameOf, ownSite, ownSiteOf, pathOfSite, pathOfVersion } from "./pages.ts";
 
 const DELETE_ACCOUNT_TITLE = "Delete your account?";
 const LONGEST_PASSWORD = 1024;
@@ -105,6 +106,68 @@ const deleteOneSite = accountForm({
     return "/dashboard?done=deleted";
   },
   again: async (ctx, refusal) => askForSlug(ctx, await ownSite(ctx), refusal),
+});
+
+/** `/dashboard/sites/<site_id>/versions/<version_id>/delete`: one version that is not live (WEB 6). */
+const VERSION_WORD = "delete";
+
+interface AskedVersion {
+  site: Site;
+  version: Version;
+}
+
+/** Throws if the site has no such version. */
+async function ownVersion(ctx: SignedIn): Promise<AskedVersion> {
+  const site = await ownSite(ctx);
+  const version = await ctx.parts.store.versions.stored(site.site_id, ctx.params.version_id!);
+  if (version === null) throw refusals.unknownVersion();
+  return { site, version };
+}
+
+function askForVersion(ctx: SignedIn, { site, version }: AskedVersion, refusal?: Refusal): Response {
+  const { site_id, slug } = site;
+  const { version_id } = version;
+  const title = `Delete version ${version_id}?`;
+  const body = html`<div class="stack tight">
+    <h1>Delete version <code>${version_id}</code>?</h1>
+    ${alertBox(refusal)}
+    <p>
+      <strong>${titled(version.title)}</strong> of ${isolated(nameOf(site))}, made
+      ${ago(version.created_at, ctx.parts.now())}, goes for good. It cannot be undone:
+    </p>
+    <ul class="bullets">
+      <li>nobody can open ${urlBeside(ctx.parts.config, version_id, slug)} or make it live again</li>
+      <li>its files go, but for those that another version has too</li>
+      <li>its receipt goes, and so do the previews that show it</li>
+    </ul>
+    <p>
+      What is live stays as it is, and so do all comments. A browser or cache that was there may keep its copy for an
+      hour.
+    </p>
+    <form class="fields" method="post" action="${pathOfVersion(site_id, version_id)}/delete">
+      ${csrfField(csrfOf(ctx)!)} ${confirmation(VERSION_WORD, refusal)}
+      <p class="actions final">
+        ${button("Delete version", { kind: "danger" })} ${linkButton(pathOfSite(site_id), "Cancel", { kind: "quiet" })}
+      </p>
+    </form>
+  </div>`;
+  return answerPage(ctx, { title, body, current: "sites", refusal });
+}
+
+/** `GET …/versions/:version_id/delete`. */
+const askToDeleteVersion = accountPage(async (ctx) => askForVersion(ctx, await ownVersion(ctx)));
+
+/** `POST …/versions/:version_id/delete`. */
+const deleteOneVersion = accountForm({
+  page: ({ params }) => `${pathOfVersion(params.id!, params.version_id!)}/delete`,
+  async act(ctx, fields) {
+    const { site, version } = await ownVersion(ctx);
+    const { site_id } = site;
+    refuseUnlessConfirmed(fields, VERSION_WORD);
+    await ctx.parts.store.deleteVersion({ site_id, by: ctx.caller, version_id: version.version_id });
+    return `${pathOfSite(site_id)}?done=version-deleted`;
+  },
+  again: async (ctx, refusal) => askForVersion(ctx, await ownVersion(ctx), refusal),
 });
 
 /** The most sites that `/dashboard/delete` deletes at once, when their number was typed (WEB 5): as many as the API takes. */
@@ -208,6 +271,8 @@ export const DELETION_ROWS: readonly Route[] = [
   ["POST", "/dashboard/delete", deleteChosenSites],
   ["GET", "/dashboard/sites/:id/delete", askToDeleteSite],
   ["POST", "/dashboard/sites/:id/delete", deleteOneSite],
+  ["GET", "/dashboard/sites/:id/versions/:version_id/delete", askToDeleteVersion],
+  ["POST", "/dashboard/sites/:id/versions/:version_id/delete", deleteOneVersion],
   ["GET", "/dashboard/account/delete", askToDeleteAccount],
   ["POST", "/dashboard/account/delete", deleteOwnAccount],
 ];

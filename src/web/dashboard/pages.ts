@@ -45,4 +45,7 @@ export async function ownSite(ctx: SignedIn): Promise<Site> {
 export const nameOf = ({ label, slug }: Pick<Site, "label" | "slug">): string => label ?? slug;
 export const pathOfSite = (site_id: string): string => `/dashboard/sites/${site_id}`;
 
+export const pathOfVersion = (site_id: string, version_id: string): string =>
+  `${pathOfSite(site_id)}/versions/${version_id}`;
+
 export const ACCOUNT = "/dashboard/account";

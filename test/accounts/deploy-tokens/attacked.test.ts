@@ -32,7 +32,7 @@ const { give, read } = givenBy(() => server);
 const OPENS = [
   "POST /sites",
   "GET /sites/:id",
-  ...["settings", "explain", "stats", "diff", "previews"].map((what) => `GET /sites/:id/${what}`),
+  ...["settings", "explain", "stats", "diff", "previews", "withheld"].map((what) => `GET /sites/:id/${what}`),
   ...["files", "zip"].map((what) => `GET /sites/:id/versions/:version_id/${what}`),
   ...["plan", "previews", "deploys", "rollback"].map((what) => `POST /sites/:id/${what}`),
   "DELETE /sites/:id/previews/:name",
@@ -74,7 +74,7 @@ describe("BEYOND 7: every route that the table of scopes lacks", () => {
     "the page %s %s knows nobody by it, and does nothing",
     async (method, path) => {
       const before = snapshot(server.data_dir);
-      const response = await server.api(path.replace(":id", site.site_id), {
+      const response = await server.api(path.replace(":id", site.site_id).replace(":version_id", site.version_id), {
         method,
         redirect: "manual",
         headers: {

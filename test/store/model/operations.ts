@@ -1,7 +1,7 @@
 /** What a client can do to a site: what the model expects of it, the request, and what the model knows afterwards. */
 import { zipOf } from "../../kit/zip.ts";
 import { performPreview, type PreviewOperation } from "./previews.ts";
-import { Violation } from "./reading.ts";
+import { get, Violation } from "./reading.ts";
 import { change, expect, isHarmed, prune, send, uploadOf, versionFor } from "./sending.ts";
 import { alive, begin, contentOf, type ModelSite, settle } from "./state.ts";
 import { TTL_MS, type World } from "./world.ts";
@@ -11,6 +11,7 @@ export type Operation =
   | { op: "deploy"; owner: number | null }
   | { op: "redeploy"; site: number; what: "new" | "same" | "older"; by: "token" | "owner"; how: "zip" | "delta" }
   | { op: "rollback"; site: number; to: number }
+  | { op: "drop"; site: number; version: number }
   | { op: "claim"; site: number; account: number }
   | { op: "attach"; sites: number[]; account: number }
   | { op: "delete"; sites: number[]; account: number }
@@ -45,6 +46,7 @@ async function deploy(world: World, owner: number | null): Promise<void> {
     spans: [],
     preview: null,
     maybe: null,
+    dropping: null,
   };
   begin(site, 1, from);
   world.sites.push(site);
@@ -79,6 +81,27 @@ function rollback(world: World, site: ModelSite, to: number): Promise<void> {
     if (body.previous_version_id !== before) throw new Violation(`a rollback came from ${body.previous_version_id}`);
     site.live = version!;
   });
+}
+
+/** Deletes a version (BEYOND 9): nothing live moves, and its own address has nothing at the next request. */
+async function drop(world: World, site: ModelSite, wanted: number): Promise<void> {
+  const numbers = [...site.versions.keys()];
+  const version = numbers[wanted % (numbers.length + 1)]; // one too many: an unknown version
+  const version_id = version === undefined ? "0123456789abcdef" : site.versions.get(version)!;
+  const token = world.sessions[site.owner ?? 0]!;
+  const path = `/sites/${site.site_id}/versions/${version_id}`;
+  const status = !alive(site) || (site.owner !== null && version === undefined) ? 404 : site.owner === null ? 403 : 200;
+  const expected = status === 200 && version === site.live ? 409 : status;
+  site.dropping = expected === 200 ? version! : null;
+  let dropped = false;
+  await change(world, site, site.live, { path, token, body: {}, method: "DELETE" }, expected, (body) => {
+    if (!Bun.deepEquals(body.deleted, [version_id])) throw new Violation(`a deletion said ${JSON.stringify(body)}`);
+    site.versions.delete(version!);
+    if (site.preview?.version === version) site.preview = null;
+    dropped = true;
+  });
+  const answer = dropped ? await get(world, `${version_id}--${site.slug}`, "").catch(() => null) : null;
+  if (answer !== null && answer.status !== 404) throw new Violation(`${path} is ${answer.status} after its deletion`);
 }
 
 function taken(site: ModelSite, account: number): void {
@@ -154,6 +177,7 @@ export async function perform(
   if (operation.op === "preview" || operation.op === "promote") return performPreview(world, site, operation);
   if (operation.op === "redeploy") return redeploy(world, site, operation);
   if (operation.op === "rollback") return rollback(world, site, operation.to);
+  if (operation.op === "drop") return drop(world, site, operation.version);
   if (operation.op === "claim") return claim(world, site, operation.account);
   if (operation.op === "attach") return attach(world, sites, operation.account);
   return remove(world, sites, operation.account);

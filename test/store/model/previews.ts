@@ -81,13 +81,14 @@ async function endOf(world: World, { site_id, manage_token }: ModelSite): Promis
   return previews[0]!.expires_at;
 }
 
-/** After a crash: what was not answered took effect whole or not at all. A promoted preview has ended. */
+/** After a crash: what was not answered took effect whole or not at all. A promoted preview has ended, and one whose
+ *  version was deleted. */
 export async function settlePreview(world: World, site: ModelSite): Promise<void> {
   if (!alive(site)) return;
   const before = shown(world, site);
   const seen = await seenAt(world, site);
-  const promoted = seen === null && before === site.live;
-  if (seen !== before && seen !== site.maybe && !promoted) {
+  const ended = seen === null && (before === site.live || before === site.dropping);
+  if (seen !== before && seen !== site.maybe && !ended) {
     throw new Violation(`${site.slug}'s preview shows ${seen} after a crash; it showed ${before}`);
   }
   site.preview = seen === null ? null : { version: seen, until: await endOf(world, site) };

@@ -51,6 +51,7 @@ function operationOf(fc: FastCheck): Arbitrary<Operation> {
     choice<Of<"preview">>(4, { op: fc.constant("preview"), site, what, how }),
     choice<Of<"promote">>(3, { op: fc.constant("promote"), site }),
     choice<Of<"rollback">>(5, { op: fc.constant("rollback"), site, to: fc.nat(9) }),
+    choice<Of<"drop">>(3, { op: fc.constant("drop"), site, version: fc.nat(9) }),
     choice<Of<"claim">>(2, { op: fc.constant("claim"), site, account }),
     choice<Of<"attach">>(1, { op: fc.constant("attach"), sites, account }),
     choice<Of<"delete">>(1, { op: fc.constant("delete"), sites, account }),

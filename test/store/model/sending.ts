@@ -16,19 +16,24 @@ export interface Sent {
   body: Uint8Array<ArrayBuffer> | object;
   /** Of an upload. */
   type?: string;
+  /** POST unless it is said; a DELETE sends no body. */
+  method?: "DELETE";
 }
 
-export async function send(world: World, { path, token, body, type = "application/zip" }: Sent): Promise<Reply> {
+export async function send(
+  world: World,
+  { path, token, body, type = "application/zip", method }: Sent,
+): Promise<Reply> {
   const { epoch, port } = world;
   const zip = body instanceof Uint8Array;
   try {
     const response = await fetch(`http://127.0.0.1:${port}${path}`, {
-      method: "POST",
+      method: method ?? "POST",
       headers: {
         "content-type": zip ? type : "application/json",
         ...(token && { authorization: `Bearer ${token}` }),
       },
-      body: zip ? body : JSON.stringify(body),
+      ...(method === undefined && { body: zip ? body : JSON.stringify(body) }),
       keepalive: world.workers === 1,
     });
     return { status: response.status, body: (await response.json()) as Body };

@@ -33,6 +33,8 @@ export interface ModelSite {
   preview: { version: number; until: number } | null;
   /** What a preview that was sent brings it to, perhaps. */
   maybe: number | null;
+  /** A version whose deletion was sent: it is gone, or not. */
+  dropping: number | null;
 }
 
 export const alive = (site: ModelSite): boolean => site.end === null;

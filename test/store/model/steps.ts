@@ -113,12 +113,13 @@ async function adopt(world: World, site: ModelSite, record: SiteRecord): Promise
   site.expires_at = record.expires_at;
 }
 
-/** Only the oldest beyond what is kept may be gone. */
+/** Only the oldest beyond what is kept may be gone, and one whose deletion was sent. */
 function forgetPruned({ keep }: World, site: ModelSite, { versions }: SiteRecord): void {
   const stored = new Set(versions.map(({ version_id }) => version_id));
   for (const [version, version_id] of [...site.versions]) {
     if (stored.has(version_id)) continue;
-    if (keep === null || site.versions.size <= keep || version === site.live) {
+    const pruned = keep !== null && site.versions.size > keep;
+    if (version === site.live || !(pruned || version === site.dropping)) {
       throw new Violation(`${site.slug} has lost version ${version}`);
     }
     site.versions.delete(version);
@@ -183,7 +184,7 @@ export async function takeStep(world: World, step: Step, turn: number): Promise<
   const { operations, beside, crash_after } = step;
   world.harmed = step.harm !== null && step.harm.what !== "stop";
   const take = taker(world.sites);
-  for (const site of world.sites) site.maybe = null;
+  for (const site of world.sites) [site.maybe, site.dropping] = [null, null];
   let crashed = false;
   const under_way = operations.map((operation) => perform(world, operation, take));
   if (beside === "sweep") under_way.push(sweep(world, () => crashed, operations.length === 0));

@@ -1,0 +1,47 @@
+/** Rows of a site's stored versions: how a browser saw one, which are withheld, and the end of one (CONTRACT 9, BEYOND 9). */
+import { ok, type ApiRows } from "./row.ts";
+import { custom, oneOf } from "./shapes/builder.ts";
+import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
+import { VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
+import { CHANGES } from "./sites.ts";
+
+export const VERSION_ROWS = {
+  "GET /sites/:id/withheld": {
+    id: "listWithheld",
+    tag: "Sites",
+    summary: "List the versions that are withheld, for a secret was seen in them",
+    description: "Each is 404 at its own address while another version is live, until it is made live again.",
+    who: { site: "read" },
+    answers: ok("The versions.", WITHHELD, { withheld: ["f2c9d04b8a6e1357"] }),
+    codes: [],
+  },
+  "DELETE /sites/:id/versions/:version_id": {
+    id: "deleteVersion",
+    tag: "Sites",
+    summary: "Delete a stored version, for good",
+    description: "Its address, its receipt and the previews that show it go; comments stay. Not the live one.",
+    who: { owner: null },
+    path: { id: SITE_ID, version_id: VERSION_ID },
+    answers: ok("It is gone.", VERSION_DELETED, { ok: true, deleted: ["f2c9d04b8a6e1357"], freed_bytes: 20_480 }),
+    codes: ["unknown_version", "version_live", ...CHANGES],
+  },
+  "GET /sites/:id/screenshots/:version_id": {
+    id: "readScreenshot",
+    tag: "Sites",
+    summary: "See a version as a browser saw it",
+    description: "Its start page, where the operator has a render engine on.",
+    who: { site: null },
+    path: { id: SITE_ID, version_id: VERSION_ID },
+    query: [
+      {
+        name: "size",
+        description: "1280 × 800, or 390 × 844.",
+        shape: oneOf("A window.", ["desktop", "phone"], { default: "desktop" }),
+      },
+    ],
+    answers: {
+      200: { description: "The picture.", content: { "image/webp": { shape: custom({}) } }, headers: ["ETag"] },
+    },
+    codes: ["invalid_input", "unknown_version", "not_found"],
+  },
+} satisfies ApiRows;

@@ -42,7 +42,7 @@ export interface RenderTask {
   version_id: string;
   /** Includes this one. */
   tries: number;
-  /** Whose turn it is: names of the network that deployed it and of the owner's account. */
+  /** Names of the network that deployed it and of the owner's account: it is their turn. */
   from: readonly string[];
   /** The receipt of its deploy; null if none was kept. */
   receipt: Receipt | null;
@@ -178,7 +178,7 @@ function tooMany(places: readonly WaitingPlace[], most: number): number[] {
   return [...owners, ...others].flatMap(({ versions }, i) => versions.slice(0, versions.length - kept[i]!));
 }
 
-/** Whose turns there were. */
+/** The turns that were taken. */
 interface Turns {
   count: number;
   /** The number of the last turn of a network or an account, the latest last. */

@@ -56,7 +56,10 @@ const SENT = object(
   {
     type: literal("Annotation", "Its kind."),
     motivation: oneOf("A thread, or a reply.", ["commenting", "replying"]),
-    canonical: string("The author's own name for it, an IRI: sent again, nothing is stored twice.", { maxLength: 200 }),
+    canonical: string(
+      "The author's own name for it, urn:uuid:… or an http(s) address: sent again, nothing is stored twice.",
+      { maxLength: 200 },
+    ),
   },
 );
 

@@ -139,13 +139,18 @@ function motivationOf(annotation: JsonObject): SentComment["motivation"] {
   throw invalid('The motivation must be "commenting" or "replying".');
 }
 
+/** The public feed tells it to everybody, and a reader may make a link of it: no scheme that runs or opens anything. */
+const CANONICAL = /^(?:urn:uuid:|https?:\/\/)[^\s\p{C}<>"{}|\\^`]+$/iu;
+
 function canonicalOf(annotation: JsonObject): string | null {
   const canonical = ownMember(annotation, "canonical") ?? null;
   if (canonical === null) return null;
-  if (typeof canonical === "string" && /^[a-z][a-z0-9+.-]*:[^\s\p{C}<>"{}|\\^`]+$/iu.test(canonical)) {
-    if (canonical.length <= LONGEST.canonical) return canonical;
+  if (typeof canonical === "string" && CANONICAL.test(canonical) && canonical.length <= LONGEST.canonical) {
+    return canonical;
   }
-  throw invalid('The "canonical" must be an IRI of at most 200 characters, such as urn:uuid:….');
+  throw invalid(
+    'The "canonical" must be urn:uuid:… or an address with https:// or http://, of at most 200 characters.',
+  );
 }
 
 /** Throws `invalid_annotation`, `anchor_too_long`, 413, 415. */

@@ -29,8 +29,8 @@ export interface DeployJob extends UploadJob {
   bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
-  /** A browser shall look at the version. */
-  renders?: boolean;
+  /** A browser shall look at the version: the keyed hash of the customer that deploys it. */
+  renders?: string | null;
 }
 
 /** A dry run: all of a deploy up to the point where something would be stored. */

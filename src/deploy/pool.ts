@@ -116,6 +116,8 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const { start, receive } = beginnings(data_dir, log, startOne);
   const processes = restingChildren(start, options.idle_ms ?? IDLE_MS);
   const tasks = new Set<Task>();
+  /** Those that had a job. */
+  const warm = new WeakSet<DeployProcess>();
   let stopped = false;
 
   async function runIn(process: DeployProcess, whole: Job, zip: UploadFile): Promise<Done> {
@@ -126,6 +128,20 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
     tasks.add(task);
     return task.outcome.finally(() => tasks.delete(task));
   }
+  /** A warm process holds up to KEPT_BYTES of other deploys, and Markdown may take what is left: it is tried once more where it has
+   *  all of the memory, or an honest text would be refused at one time and not at another. */
+  async function runOrAgain(process: DeployProcess, job: Job, zip: UploadFile): Promise<Done> {
+    const was_warm = warm.has(process);
+    warm.add(process);
+    try {
+      return await runIn(process, job, zip);
+    } catch (error) {
+      if (!(was_warm && error instanceof TooLarge && error.details["stage"] === "rendering Markdown")) throw error;
+    }
+    await zip.putBack();
+    const fresh = start();
+    return runOrAgain(fresh, job, zip).finally(() => processes.giveBack(fresh));
+  }
   return {
     receive,
     async run(job: Job): Promise<Done> {
@@ -134,7 +150,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
       try {
         const handed = uploadOf(job) ?? noZip;
         const zip = "path" in handed ? handed : await receive([handed]);
-        return await runIn(process, job, zip).finally(zip.remove);
+        return await runOrAgain(process, job, zip).finally(zip.remove);
       } finally {
         processes.giveBack(process);
       }
@@ -235,7 +251,12 @@ function doneOf(outcome: DeployOutcome, log: Pick<Log, "error">): Done {
 /** Calls back once the time is over or the memory too much. */
 function watch(process: DeployProcess, limits: TaskLimits, giveUp: Task["giveUp"]): { stop(): void } {
   const { deadline_ms, memory_bytes } = limits;
-  const deadline = setTimeout(() => giveUp((step) => tooLong(step, deadline_ms)), deadline_ms);
+  const before = process.cpu();
+  const deadline = setTimeout(() => {
+    // A machine that works for others costs no file its place.
+    const starved = process.cpu() - before < deadline_ms / 2;
+    giveUp((step) => (starved ? tooBusy() : tooLong(step, deadline_ms)));
+  }, deadline_ms);
   const look = (): void => {
     if (process.memory() > memory_bytes) giveUp((step) => tooLarge(step, memory_bytes));
   };
@@ -316,8 +337,15 @@ const tooLong = (step: DeployStep, deadline_ms: number): Refusal =>
     whereOf(step),
   );
 
+const TOO_BUSY =
+  "The server is busy and could not read the deploy in time. Nothing was stored, and your files need no change. Try again in a moment.";
+
+const tooBusy = (): Refusal => new Refusal("unavailable", TOO_BUSY, {}, { "retry-after": "5" });
+
+class TooLarge extends Refusal {}
+
 const tooLarge = (step: DeployStep, memory_bytes: number): Refusal =>
-  new Refusal(
+  new TooLarge(
     "too_complex",
     `The deploy could not be read within ${Math.round(memory_bytes / (1 << 20))} MB of memory: it took more ${during(step)}. ` +
       "Make that file simpler or leave it out, then deploy again.",

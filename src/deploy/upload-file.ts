@@ -17,6 +17,8 @@ export interface UploadFile {
   path: string;
   /** The step that the process noted last. */
   step(): Promise<DeployStep>;
+  /** Puts back what the notes have overwritten, so that another process can read it. */
+  putBack(): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -38,19 +40,35 @@ async function create(path: string): Promise<FileHandle> {
 }
 
 /** A disk that takes only a part says why when it is given the rest. */
-async function writeWhole(file: FileHandle, piece: Uint8Array): Promise<void> {
-  for (let at = 0; at < piece.length;) at += (await file.write(piece, at)).bytesWritten;
+async function writeWhole(file: FileHandle, piece: Uint8Array, from: number | null = null): Promise<void> {
+  for (let at = 0; at < piece.length;) {
+    at += (await file.write(piece, at, piece.length - at, from === null ? null : from + at)).bytesWritten;
+  }
 }
 
 /** Writes piece by piece, while the thread serves others, and frees each piece's memory when no other view shares it. After a
- *  failure the rest is read all the same: the sender hears the answer only then. */
-async function writePieces(file: FileHandle, pieces: Pieces): Promise<void> {
+ *  failure the rest is read all the same: the sender hears the answer only then. Answers the part that notes will overwrite. */
+async function writePieces(file: FileHandle, pieces: Pieces): Promise<Uint8Array> {
   let failure: { error: unknown } | undefined;
+  let head = new Uint8Array();
   for await (const piece of pieces) {
+    if (head.length < NOTE) head = Buffer.concat([head, piece.subarray(0, NOTE - head.length)]);
     if (failure === undefined) await writeWhole(file, piece).catch((error: unknown) => void (failure = { error }));
     giveBack(piece);
   }
   if (failure !== undefined) throw failure.error;
+  return head;
+}
+
+/** A note may be longer than the zip. */
+async function putBack(path: string, head: Uint8Array): Promise<void> {
+  const file = await open(path, "r+");
+  try {
+    await writeWhole(file, head, 0);
+    if (head.length < NOTE) await file.truncate(head.length);
+  } finally {
+    await file.close();
+  }
 }
 
 async function readNote(path: string): Promise<DeployStep> {
@@ -71,19 +89,26 @@ export async function receiveZip(data_dir: string, pieces: Pieces): Promise<Uplo
   const path = join(data_dir, "tmp", `upload-${randomName(16)}`);
   const remove = () => unlink(path).catch(() => {});
   const file = await create(path);
+  let head: Uint8Array;
   try {
-    await writePieces(file, pieces);
+    head = await writePieces(file, pieces);
   } catch (error) {
     await remove();
     throw error;
   } finally {
     await file.close();
   }
-  return { path, remove, step: () => readNote(path).catch(() => STARTING) };
+  const step = () => readNote(path).catch(() => STARTING);
+  return { path, remove, step, putBack: () => putBack(path, head) };
 }
 
 /** For a job without one: its step is not known. */
-export const noZip: UploadFile = { path: "", step: async () => STARTING, remove: async () => {} };
+export const noZip: UploadFile = {
+  path: "",
+  step: async () => STARTING,
+  putBack: async () => {},
+  remove: async () => {},
+};
 
 interface TakenZip {
   zip: Bytes;

@@ -5,6 +5,8 @@ import { join } from "node:path";
 import type { Chromium } from "./job.ts";
 
 interface Browser extends Connection {
+  /** Resolves when it has ended: true if a signal ended it, and not the browser itself. */
+  killed: Promise<boolean>;
   /** Its last complaint, which says why it did not start. */
   complaint(): string;
 }
@@ -54,8 +56,9 @@ export function startBrowser({ program, sandbox, folder, gate, heard }: BrowserS
   void keepLast(child.stderr, (text) => void (said = (said + text).slice(-STDERR_KEPT)));
   const [, , , to, from] = child.stdio as unknown as (number | null)[];
   const connection = openConnection(to!, from!, heard);
-  void child.exited.then(() => connection.close(ENDED));
-  return { ...connection, complaint: () => said.trim() };
+  const killed = child.exited.then(() => child.signalCode !== null);
+  void killed.then(() => connection.close(ENDED));
+  return { ...connection, killed, complaint: () => said.trim() };
 }
 
 /** A name that only the browser knows, so that no address of this machine has to be one that it may resolve. */

@@ -9,12 +9,13 @@ import {
   type Chromium,
   type FromRender,
   MOST_PICTURE_BYTES,
+  type PageSeen,
   type Pictures,
   type RenderJob,
   type ToRender,
 } from "./job.ts";
 import { judge } from "./judge.ts";
-import { startJobChild } from "../run/child.ts";
+import { type ProcessDied, startJobChild } from "../run/child.ts";
 import { every } from "../run/every.ts";
 import { ownCommand, RENDER_COMMAND } from "../run/program.ts";
 
@@ -43,8 +44,8 @@ interface EngineOptions {
 }
 
 interface Engine {
-  /** Looks at the next one; null where none waits. */
-  turn(): Promise<Looked | null>;
+  /** Looks at the next one; null where none waits. `again`: that one waits once more. */
+  turn(): Promise<Looked | "again" | null>;
   stop(): void;
 }
 
@@ -68,9 +69,7 @@ function soundPicture(bytes: Bytes | null): Bytes | null {
   return text(0, 4) === "RIFF" && text(8, 12) === "WEBP" ? bytes : null;
 }
 
-function outcomeOf(said: FromRender, { receipt }: RenderTask, hasRoom: boolean): RenderOutcome {
-  if (!("seen" in said)) return failed("The browser gave no answer.");
-  const { seen } = said;
+function outcomeOf(seen: PageSeen, { receipt }: RenderTask, hasRoom: boolean): RenderOutcome {
   const { console, dom_summary, reason, pictures } = seen;
   const failed_requests = seen.failed_requests.map(({ url, method, status, reason }) => ({
     url,
@@ -101,15 +100,15 @@ async function remove(folder: string): Promise<void> {
 }
 
 /** Runs one process after the other, each with a folder of its own. */
-function running(data_dir: string) {
+function running(data_dir: string, start: typeof startPageProcess) {
   let last: PageProcess | null = null;
   const tmp = join(data_dir, "tmp");
   return {
-    async run(make: (folder: string) => ToRender): Promise<FromRender> {
+    async run(make: (folder: string) => ToRender, most_ms = MOST_MS): Promise<FromRender> {
       mkdirSync(tmp, { recursive: true, mode: 0o700 }); // where somebody took it away
       const folder = mkdtempSync(join(tmp, "render-"));
       try {
-        last = startPageProcess(make(folder));
+        last = start(make(folder), most_ms);
         return await last.done;
       } finally {
         last = null;
@@ -126,25 +125,51 @@ const lookedOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked 
   return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
 };
 
-export function createEngine(options: EngineOptions): Engine {
+/** Sources whose last page ran into the deadline; the oldest are forgotten. Their next page has a short turn, or one account of
+ *  endless pages would have nearly all of the time (RELIABILITY A29). */
+function lateSources() {
+  const late = new Set<string>();
+  return {
+    turnOf: ({ from }: Pick<RenderTask, "from">): number => (from.some((name) => late.has(name)) ? SHORT_MS : MOST_MS),
+    note({ from }: Pick<RenderTask, "from">, isLate: boolean): void {
+      for (const name of from) {
+        late.delete(name);
+        if (isLate) late.add(name);
+      }
+      for (const name of late) if (late.size > MOST_LATE) late.delete(name);
+    },
+  };
+}
+
+type LookedAt = Pick<PageSeen, "cut_off"> & { outcome: RenderOutcome };
+
+const notSeen = (reason: string, cut_off: PageSeen["cut_off"] = null): LookedAt => ({
+  outcome: failed(reason),
+  cut_off,
+});
+
+export function createEngine(options: EngineOptions, start = startPageProcess): Engine {
   const { data_dir, chrome, renders, siteOf, addressOf, hasRoom, say, clock } = options;
-  const { run, kill } = running(data_dir);
+  const { run, kill } = running(data_dir, start);
   const theBrowser = keepingBrowser({ chrome, run, say });
+  const late = lateSources();
   let stopped = false;
 
-  async function lookAt(task: RenderTask): Promise<RenderOutcome> {
-    if (task.tries > MOST_TRIES) return failed("The page was given up: the engine ended on it twice.");
+  async function lookAt(task: RenderTask): Promise<LookedAt> {
+    if (task.tries > MOST_TRIES) return notSeen("The page was given up: the engine ended on it twice.");
     const site = await siteOf(task.site_id);
-    if (site === null || site.disabled_reason !== null) return failed("The site is not served.");
+    if (site === null || site.disabled_reason !== null) return notSeen("The site is not served.");
     const chromium = await theBrowser().catch(() => null);
-    if (chromium === null) return failed("The server has no browser that runs: its log says why.");
+    if (chromium === null) return notSeen("The server has no browser that runs: its log says why.");
+    const most_ms = late.turnOf(task);
     try {
-      const said = await run((folder) => ({ look: { ...chromium, folder, ...addressOf(task) } }));
-      return outcomeOf(said, task, hasRoom());
+      const said = await run((folder) => ({ look: { ...chromium, folder, most_ms, ...addressOf(task) } }), most_ms);
+      if (!("seen" in said)) return notSeen("The browser gave no answer.");
+      return { outcome: outcomeOf(said.seen, task, hasRoom()), cut_off: said.seen.cut_off };
     } catch (error) {
-      if (error instanceof PageGivenUp) return failed(error.message);
+      if (error instanceof PageGivenUp) return notSeen(error.message, error.cut_off);
       say(`${task.site_id} ${task.version_id} could not be looked at: ${(error as Error).message}`);
-      return failed("The browser could not be started: the server's log says why.");
+      return notSeen("The browser could not be started: the server's log says why.");
     }
   }
   return {
@@ -153,8 +178,14 @@ export function createEngine(options: EngineOptions): Engine {
       const task = await renders.take();
       if (task === null) return null;
       const began = clock();
-      const outcome = await lookAt(task);
+      const { outcome, cut_off } = await lookAt(task);
       if (stopped) return null; // it waits for the next start
+      late.note(task, cut_off === "late");
+      // A kernel without memory, or an operator: that says nothing of the page.
+      if (cut_off === "killed" && task.tries < MOST_TRIES) {
+        say(`${task.site_id} ${task.version_id} is tried once more: a signal ended the browser that looked at it`);
+        return "again";
+      }
       await settled(renders, task, outcome);
       return lookedOf(task, outcome, clock() - began);
     },
@@ -235,12 +266,21 @@ function keepingBrowser({ chrome, run, say }: Trying): () => Promise<Chromium> {
 const renderCommand = (): string[] => ownCommand(RENDER_COMMAND, new URL("./entry.ts", import.meta.url));
 
 const MOST_MS = 20_000;
+/** For whoever ran into the deadline last time. */
+const SHORT_MS = 5000;
+const MOST_LATE = 1000;
 const MOST_BYTES = 512 * 1024 * 1024;
 const LOOK_MS = 100;
 
 /** It was ended, or died: a sentence for the site's owner. */
 class PageGivenUp extends Error {
   override readonly name = "PageGivenUp";
+  constructor(
+    message: string,
+    readonly cut_off: PageSeen["cut_off"],
+  ) {
+    super(message);
+  }
 }
 
 interface PageProcess {
@@ -249,26 +289,27 @@ interface PageProcess {
   kill(): void;
 }
 
-const tooLong = "The page was given up after 20 seconds: it kept the browser busy.";
+const tooLong = (ms: number): string =>
+  `The page was given up after ${ms / 1000} seconds: it kept the browser busy${ms < MOST_MS ? ", as the one before it did" : ""}.`;
 const tooLarge = "The page was given up: it took more than 512 MB of memory.";
 const died = "The browser that looked at the page crashed.";
 
 /** Throws when the machine gives no process. */
-export function startPageProcess(message: ToRender, command = renderCommand()): PageProcess {
+export function startPageProcess(message: ToRender, most_ms = MOST_MS, command = renderCommand()): PageProcess {
   const child = startJobChild<ToRender, FromRender>(command, { group: true });
   const given_up = Promise.withResolvers<never>();
-  const giveUp = (why: string) => {
-    given_up.reject(new PageGivenUp(why));
+  const giveUp = (error: PageGivenUp) => {
+    given_up.reject(error);
     child.kill();
   };
-  const answer = child.run(message).catch(() => {
-    throw new PageGivenUp(died);
+  const answer = child.run(message).catch(({ signal }: ProcessDied) => {
+    throw new PageGivenUp(died, signal === null ? null : "killed");
   });
   const { folder } = "look" in message ? message.look : message.try;
-  const late = setTimeout(giveUp, MOST_MS, tooLong);
+  const late = setTimeout(giveUp, most_ms, new PageGivenUp(tooLong(most_ms), "late"));
   const watch = every(
     LOOK_MS,
-    () => memoryOfGroup(child.pid, folder) > MOST_BYTES && giveUp(tooLarge),
+    () => memoryOfGroup(child.pid, folder) > MOST_BYTES && giveUp(new PageGivenUp(tooLarge, null)),
     () => {},
   );
   const done = Promise.race([answer, given_up.promise]).finally(() => {

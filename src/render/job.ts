@@ -19,6 +19,8 @@ export interface RenderJob extends Chromium {
   version_host: string;
   /** The server's own address: `http://127.0.0.1:8787`. */
   server: string;
+  /** The process is ended after so long. */
+  most_ms: number;
 }
 
 export interface ConsoleEntry {
@@ -77,6 +79,8 @@ export interface PageSeen {
   pictures: Pictures;
   /** Why the page was not seen to its end; null where it was. */
   reason: string | null;
+  /** `late`: its time was over. `killed`: a signal ended the browser, which may be no fault of the page. Null for all else. */
+  cut_off: "late" | "killed" | null;
 }
 
 export interface Tried {

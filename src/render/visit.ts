@@ -8,8 +8,10 @@ import { createWatch, type Watch } from "./watch.ts";
 import { inflateSync } from "node:zlib";
 import type { Bytes } from "../base/types.ts";
 
-/** The server ends this process after 20 s: before that it says what it has. */
-const MOST_MS = 18_000;
+/** Before the server ends this process it says what it has. */
+const IN_TIME = 0.9;
+/** Its pipes may close before its end is known. */
+const ENDING_MS = 500;
 /** A page that asks for something for ever is looked at as it is then. */
 const SETTLE_MS = 8000;
 const QUIET_MS = 500;
@@ -58,20 +60,29 @@ async function look(page: Page, url: string, watch: Watch, state: Loading) {
   return { dom_summary, blank, pictures: await takePictures(page) };
 }
 
+class TooLate extends Error {
+  override readonly name = "TooLate";
+}
+
 /** Rejects with a sentence after so long. */
 function deadline(ms: number): { late: Promise<never>; stop(): void } {
   const { promise, reject } = Promise.withResolvers<never>();
   const sentence = "The page did not come to rest in time: a script of it may never end.";
-  const timer = setTimeout(() => reject(new Error(sentence)), ms);
+  const timer = setTimeout(() => reject(new TooLate(sentence)), ms);
   return { late: promise, stop: () => clearTimeout(timer) };
 }
 
+async function cutOff(error: unknown, killed: Promise<boolean>): Promise<PageSeen["cut_off"]> {
+  if (error instanceof TooLate) return "late";
+  return (await Promise.race([killed, Bun.sleep(ENDING_MS).then(() => false)])) ? "killed" : null;
+}
+
 export async function visit(job: RenderJob): Promise<PageSeen> {
-  const { late, stop } = deadline(MOST_MS);
+  const { late, stop } = deadline(IN_TIME * job.most_ms);
   const gate = await openGate(job);
   const ears: ((event: Event) => void)[] = [];
   const heard = (event: Event) => ears.forEach((ear) => ear(event));
-  const connection: Connection = startBrowser({ ...job, gate: gate.port, heard });
+  const { killed, ...connection } = startBrowser({ ...job, gate: gate.port, heard });
   const quiet = quietly(connection);
   const { isOwn } = gate;
   const enough = (domain: string, sessionId: string | undefined) => quiet(`${domain}.disable`, {}, sessionId);
@@ -86,8 +97,12 @@ export async function visit(job: RenderJob): Promise<PageSeen> {
     return Promise.race([look(page, job.url, watch, state), crashed]);
   })();
   const found = await Promise.race([whole, late]).then(
-    (seen) => ({ ...seen, reason: null }),
-    (error: unknown) => ({ ...nothingSeen, reason: (error as Error).message }),
+    (seen) => ({ ...seen, reason: null, cut_off: null }),
+    async (error: unknown) => ({
+      ...nothingSeen,
+      reason: (error as Error).message,
+      cut_off: await cutOff(error, killed),
+    }),
   );
   stop();
   gate.close();

@@ -16,6 +16,7 @@ import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/prev
 import { refusals, refuseUnlessWritable } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
 import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
+import { renderKey } from "./deploys/request.ts";
 import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
@@ -205,9 +206,10 @@ async function endPreview({ params, parts, site, by }: SiteCtx) {
 }
 
 /** Makes exactly its bytes live; the passages of comments go along as with a rollback. */
-export async function makePreviewLive({ parts, client_address }: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
-  const { keep_versions, render } = parts.config;
-  const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: render !== "off" });
+export async function makePreviewLive(ctx: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
+  const { parts, client_address } = ctx;
+  const { keep_versions } = parts.config;
+  const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: renderKey(ctx) });
   const { site, version_id, previous_version_id } = promoted;
   if (previous_version_id !== version_id) await carryComments(parts, site, client_address());
   return promoted;

@@ -25,6 +25,8 @@ interface Child<To> {
   send(message: To | string): void;
   /** Bytes that it alone holds in memory; 0 when the platform cannot tell. */
   memory(): number;
+  /** Milliseconds of processor time that it has used; NaN when the platform cannot tell. */
+  cpu(): number;
   /** At once, whatever it does. */
   kill(): void;
   /** Lets it put its things in order first. */
@@ -62,6 +64,20 @@ function memoryOf(pid: number): number {
     return Number(/^RssAnon:\s*(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1] ?? 0) * 1024;
   } catch {
     return 0; // no /proc, or no descriptor: what is not known is not judged
+  }
+}
+
+/** The kernel counts in hundredths of a second, on every Linux that there is a Bun for. */
+const TICK_MS = 10;
+
+function cpuOf(pid: number): number {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, "latin1");
+    // Behind the name, which may hold anything: the third field and so on. The 14th and 15th are in the program and in the kernel.
+    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+    return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+  } catch {
+    return NaN; // as above
   }
 }
 
@@ -129,6 +145,7 @@ function startChild<To, From>(command: readonly string[], heard: ChildEvents<Fro
     alive: () => alive,
     send,
     memory: () => memoryOf(child.pid),
+    cpu: () => cpuOf(child.pid),
     kill,
     async close() {
       if (alive) send("close");

@@ -119,15 +119,30 @@ export function edited(headers: Headers, edits: HeaderEdits | null, answer: Edit
   const given = new Set<string>();
   for (const edit of answer.policy.version_host ? edits.version : edits.live) {
     if (refused(edit, answer) === null) apply(headers, edit, answer, given);
+    // A browser may have kept the page with this header from before the quarantine: a 304 empties it.
+    else if (answer.status === "unchanged" && edit.value !== null && isHeldBack(edit, answer)) {
+      if (!headers.has(edit.name)) headers.set(edit.name, "");
+    }
   }
   return headers;
 }
 
+/** Headers that have a browser report elsewhere what a page does, or call what they link to. No policy of a quarantine stops a
+ *  report: it goes out at each key that is typed (RELIABILITY A28). */
+const LEAD_OUT = new Set(
+  "content-security-policy content-security-policy-report-only reporting-endpoints report-to nel link".split(" "),
+);
+
+const isHeldBack = ({ name }: HeaderEdit, { policy }: Edited): boolean =>
+  policy.csp !== null && LEAD_OUT.has(name.toLowerCase());
+
 const STAYS = "The service's own stays.";
 
 /** The reason why a line does not change an answer, as a sentence. Null if it does. */
-export function refused({ name, value }: HeaderEdit, answer: Edited): string | null {
+export function refused(edit: HeaderEdit, answer: Edited): string | null {
+  const { name, value } = edit;
   const { policy, media_type, status } = answer;
+  if (isHeldBack(edit, answer)) return "The site is in quarantine: no header of its own reports or links from it.";
   const unless = (holds: boolean, why: string): string | null => (holds ? null : why);
   switch (name.toLowerCase()) {
     case "content-type":
@@ -160,8 +175,7 @@ export function refused({ name, value }: HeaderEdit, answer: Edited): string | n
 function stays(name: string, { policy, linked }: Edited): boolean {
   if (name === "vary") return true;
   if (name === "link") return linked;
-  if (name === "x-robots-tag") return policy.robots !== null;
-  return name === "content-security-policy" && policy.csp !== null;
+  return name === "x-robots-tag" && policy.robots !== null;
 }
 
 function apply(headers: Headers, { name, value }: HeaderEdit, answer: Edited, given: Set<string>): void {

@@ -168,7 +168,7 @@ function* find({ site_id, preview }: NamedPreview, now: number): Op<Meant> {
   return rows as Meant;
 }
 
-function* promote(asked: NamedPreview, renders: boolean, now: number): Op<PromotedPreview> {
+function* promote(asked: NamedPreview, renders: string | null, now: number): Op<PromotedPreview> {
   const site = yield* permission.writableSite(asked, now);
   const rows = yield* find(asked, now);
   const [{ version_id }] = rows;
@@ -176,7 +176,7 @@ function* promote(asked: NamedPreview, renders: boolean, now: number): Op<Promot
   yield* permission.noteUse(asked.by, now);
   const moved = live_version_id === version_id ? site : yield* siteRows.moveLive(site_id, version_id, now);
   for (const row of rows) yield* endPreview(moved, row);
-  if (renders) yield* askRender(site_id, version_id, now);
+  if (renders !== null) yield* askRender(site_id, version_id, renders, now);
   return { site: moved, version_id, previous_version_id: live_version_id };
 }
 
@@ -199,7 +199,7 @@ export const PREVIEWS = {
     "change",
     async (
       { db, now }: Backend,
-      { keep_versions, renders, ...asked }: NamedPreview & { keep_versions: number | null; renders: boolean },
+      { keep_versions, renders, ...asked }: NamedPreview & { keep_versions: number | null; renders: string | null },
     ): Promise<PromotedPreview> => {
       const promoted = await db.change(
         () => promote(asked, renders, now()),

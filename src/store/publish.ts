@@ -43,8 +43,8 @@ export interface Publish {
   bounds: Bounds;
   /** The owner's setting that came with the deploy; undefined leaves it as it is. */
   spa_override?: 0 | 1 | null;
-  /** A browser shall look at the version. */
-  renders?: boolean;
+  /** A browser shall look at the version: the keyed hash of the customer that deploys it. */
+  renders?: string | null;
 }
 
 export interface Published {
@@ -199,7 +199,7 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
 
 /** Shows a stored version: live, or as a preview. */
 function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "changed" | "shown_until">> {
-  const { target, version, spa_override, renders = false } = publish;
+  const { target, version, spa_override, renders = null } = publish;
   const { site_id } = site;
   const { version_id } = version;
   yield* quarantine(site, version_id, version.suspicions);
@@ -207,7 +207,7 @@ function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "c
   if (target.kind === "preview")
     return { changed, shown_until: yield* previewRows.show(site, version_id, target, now) };
   if (changed) yield* siteRows.moveLive(site_id, version_id, now);
-  if (renders) yield* askRender(site_id, version_id, now);
+  if (renders !== null) yield* askRender(site_id, version_id, renders, now);
   if (spa_override !== undefined) yield* setSpa.do(spa_override, site_id);
   return { changed };
 }

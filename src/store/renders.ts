@@ -42,6 +42,8 @@ export interface RenderTask {
   version_id: string;
   /** Includes this one. */
   tries: number;
+  /** Names of the network that deployed it and of the owner's account: it is their turn. */
+  from: readonly string[];
   /** The receipt of its deploy; null if none was kept. */
   receipt: Receipt | null;
 }
@@ -68,50 +70,48 @@ export interface RenderBrief {
 const MOST_WAITING = 500;
 
 const ask = statement(
-  `insert into renders (version_no, site_id, status, asked_at)
-   select version_no, site_id, 'pending', ?3 from versions where site_id = ?1 and version_id = ?2
-   on conflict (version_no) do update set status = 'pending', asked_at = ?3, tries = 0
+  `insert into renders (version_no, site_id, status, asked_at, asked_from)
+   select version_no, site_id, 'pending', ?3, ?4 from versions where site_id = ?1 and version_id = ?2
+   on conflict (version_no) do update set status = 'pending', asked_at = ?3, asked_from = ?4, tries = 0
    where renders.status = 'failed'`,
 );
 const giveUpOthers = statement(
-  `update renders set status = 'failed', reason = 'A newer version came before this one was looked at.'
+  `update renders set status = 'failed', asked_from = null, reason = 'A newer version came before this one was looked at.'
    where site_id = ?1 and status = 'pending' and version_no <> (
      select version_no from versions where site_id = ?1 and version_id = ?2)`,
 );
 
-/** Inside the deploy's transaction, so that no version that went live is forgotten. */
-export function* askRender(site_id: string, version_id: string, now: number): Op<void> {
-  yield* ask.do(site_id, version_id, now);
+/** Inside the deploy's transaction, so that no version that went live is forgotten. `from`: keyed hash of the customer that
+ *  deployed it, which is kept as long as it waits. */
+export function* askRender(site_id: string, version_id: string, from: string, now: number): Op<void> {
+  yield* ask.do(site_id, version_id, now, from);
   yield* giveUpOthers.do(site_id, version_id);
 }
 
 const count = statement<{ n: number }>("select count(*) as n from renders where status = 'pending'");
 
-/** Versions that wait, by the place that they come from: an account, or the network of sites without an owner. */
-interface WaitingPlace {
-  place: string;
-  /** 1: of an owner, who is held to no more than the others but comes last to lose. */
-  owned: number;
-  waiting: number;
+/** A version that waits. Names of accounts and networks never clash. */
+interface WaitingVersion {
+  version_no: number;
+  /** Null if the site has no owner. */
+  account: string | null;
+  /** Keyed hash of the customer (an IPv4 address, an IPv6 /48) that deployed it. */
+  network: string;
 }
 
-const PLACE = "coalesce(owner_account_id, network, '')";
-/** Places of owners first, then by the longest wait. */
-const places = statement<WaitingPlace>(
-  `select ${PLACE} as place, owner_account_id is not null as owned, count(*) as waiting
+/** The longest wait first. What waited when it was not kept yet who deployed counts for the site's network or account. */
+const waitingVersions = statement<WaitingVersion>(
+  `select version_no, owner_account_id as account, coalesce(asked_from, network, owner_account_id, '') as network
    from renders join sites on sites.site_id = renders.site_id
-   where status = 'pending' group by place order by owned desc, min(asked_at), min(version_no)`,
+   where status = 'pending' order by asked_at, version_no`,
 );
-const giveUpOldest = statement(
-  `update renders set status = 'failed', reason = 'Too many versions were waiting to be looked at.'
-   where version_no in (
-     select version_no from renders join sites on sites.site_id = renders.site_id
-     where status = 'pending' and ${PLACE} = ? order by asked_at, version_no limit ?)`,
+const giveUp = statement(
+  `update renders set status = 'failed', asked_from = null, reason = 'Too many versions were waiting to be looked at.'
+   where version_no in (select value from json_each(?))`,
 );
-const first = statement<Omit<RenderTask, "receipt">>(
+const taskOf = statement<Omit<RenderTask, "receipt" | "from">>(
   `select version_no, renders.site_id as site_id, slug, version_id, tries + 1 as tries
-   from renders join versions using (version_no) join sites on sites.site_id = renders.site_id
-   where status = 'pending' and ${PLACE} = ? order by asked_at, version_no limit 1`,
+   from renders join versions using (version_no) join sites on sites.site_id = renders.site_id where version_no = ?`,
 );
 const begin = statement("update renders set tries = tries + 1 where version_no = ?");
 
@@ -119,56 +119,114 @@ function* countWaiting(): Op<number> {
   return (yield* count.get())!.n;
 }
 
-/** The largest share at which all shares together are `most` at most. */
-function levelOf(counts: readonly number[], most: number): number {
+/** Versions of one place, the longest wait first. */
+interface WaitingPlace {
+  owned: boolean;
+  versions: number[];
+}
+
+const sourcesOf = ({ account, network }: WaitingVersion): string[] =>
+  account === null ? [network] : [network, account];
+
+/** The place that each version counts for, in the order of the longest wait: the network; of an owner's the network or the account,
+ *  whichever has more waiting, so that neither many accounts nor many networks make one person many places. */
+function placesOf(all: readonly WaitingVersion[]): WaitingPlace[] {
+  const [owners, others] = [new Map<string, number>(), new Map<string, number>()];
+  const counts = ({ account }: WaitingVersion) => (account === null ? others : owners);
+  for (const one of all)
+    for (const name of new Set(sourcesOf(one))) counts(one).set(name, (counts(one).get(name) ?? 0) + 1);
+  const places = new Map<string, WaitingPlace>();
+  for (const one of all) {
+    const name = sourcesOf(one).reduce((a, b) => (counts(one).get(b)! > counts(one).get(a)! ? b : a));
+    const owned = one.account !== null;
+    places.getOrInsertComputed(`${owned} ${name}`, () => ({ owned, versions: [] })).versions.push(one.version_no);
+  }
+  return [...places.values()];
+}
+
+/** How many each keeps: as many as the largest share at which all together are `most` at most; what is left over goes to those that
+ *  waited longest, one each. So a crowd of places leaves the room full, and does not empty it. */
+function sharesOf(counts: readonly number[], most: number): number[] {
   const rising = counts.toSorted((a, b) => a - b);
   let left = most;
+  let level = Infinity;
   for (const [i, count] of rising.entries()) {
-    const level = Math.floor(left / (rising.length - i));
-    if (count > level) return level;
+    level = Math.floor(left / (rising.length - i));
+    if (count > level) break;
     left -= count;
+    level = Infinity;
   }
-  return Infinity;
+  const kept = counts.map((count) => Math.min(count, level));
+  let over = most - sumOf(kept);
+  return kept.map((one, i) => (one < counts[i]! && over-- > 0 ? one + 1 : one));
 }
 
-/** How many of each place are given up, so that a crowd loses its own before anybody else loses one: while others wait, one
- *  place has half of the room at most; and all together have no more than there is, for which places with most give, those
- *  without an owner first. */
-function tooMany(all: readonly WaitingPlace[], most: number): Map<string, number> {
-  const half = all.length > 1 ? most >> 1 : most;
-  const held = all.map((one) => ({ ...one, waiting: Math.min(one.waiting, half) }));
-  const sumOf = (owned: number) => held.filter((one) => one.owned === owned).map(({ waiting }) => waiting);
-  const owners = levelOf(sumOf(1), most);
-  const of_owners = sumOf(1).reduce((sum, waiting) => sum + Math.min(waiting, owners), 0);
-  const others = levelOf(sumOf(0), most - of_owners);
-  const kept = held.map(({ owned, waiting }) => Math.min(waiting, owned === 1 ? owners : others));
-  return new Map(
-    all.flatMap(({ place, waiting }, i) => (waiting > kept[i]! ? [[place, waiting - kept[i]!] as const] : [])),
-  );
+const sumOf = (numbers: readonly number[]): number => numbers.reduce((sum, one) => sum + one, 0);
+
+/** The versions that are given up, so that a crowd loses its own before anybody else loses one: while others wait, one place has
+ *  half of the room at most; and all together have no more than there is. Owners have what others leave, and two thirds at least. */
+function tooMany(places: readonly WaitingPlace[], most: number): number[] {
+  const half = places.length > 1 ? most >> 1 : most;
+  const [owners, others] = [true, false].map((owned) => places.filter((place) => place.owned === owned)) as [
+    WaitingPlace[],
+    WaitingPlace[],
+  ];
+  const counts = (some: WaitingPlace[]) => some.map(({ versions }) => Math.min(versions.length, half));
+  const of_owners = sharesOf(counts(owners), most - Math.min(sumOf(counts(others)), Math.floor(most / 3)));
+  const of_others = sharesOf(counts(others), most - sumOf(of_owners));
+  const kept = [...of_owners, ...of_others];
+  return [...owners, ...others].flatMap(({ versions }, i) => versions.slice(0, versions.length - kept[i]!));
 }
 
-/** Places in the order of their turns, the latest last. */
-type Turns = Set<string>;
+/** The turns that were taken. */
+interface Turns {
+  count: number;
+  /** The number of the last turn of a network or an account, the latest last. */
+  last: Map<string, number>;
+  /** How many owners there were since the last one without an account. */
+  owners: number;
+}
 
-/** The next place: of those that come first, one that had no turn yet, else the one with the longest since its turn. */
-function nextOf(waiting: readonly WaitingPlace[], turns: Turns): string | null {
-  const mine = waiting.filter(({ owned }) => owned === waiting[0]!.owned).map(({ place }) => place);
-  const next = mine.find((place) => !turns.has(place)) ?? [...turns].find((place) => mine.includes(place));
-  return next ?? null;
+/** Sources that are remembered. */
+const MOST_REMEMBERED = 2000;
+
+/** The next version: after two of owners one of a site without, and of these the one whose account and network both had no turn for
+ *  the longest time. */
+function nextOf(all: readonly WaitingVersion[], turns: Turns): WaitingVersion {
+  const [owners, others] = [
+    all.filter(({ account }) => account !== null),
+    all.filter(({ account }) => account === null),
+  ];
+  const some = others.length === 0 || (owners.length > 0 && turns.owners < 2) ? owners : others;
+  const lastOf = (one: WaitingVersion) => Math.max(...sourcesOf(one).map((name) => turns.last.get(name) ?? 0));
+  return some.reduce((first, one) => (lastOf(one) < lastOf(first) ? one : first));
+}
+
+function noteTurn(turns: Turns, one: WaitingVersion): void {
+  turns.count++;
+  for (const name of sourcesOf(one)) {
+    turns.last.delete(name);
+    turns.last.set(name, turns.count);
+  }
+  for (const name of turns.last.keys()) {
+    if (turns.last.size <= MOST_REMEMBERED) break;
+    turns.last.delete(name);
+  }
+  turns.owners = one.account === null ? 0 : turns.owners + 1;
 }
 
 function* takeFirst(turns: Turns): Op<RenderTask | null> {
-  const waiting = yield* places.all();
-  for (const [place, beyond] of tooMany(waiting, MOST_WAITING)) yield* giveUpOldest.do(place, beyond);
-  if (waiting.length === 0) return null;
-  const place = nextOf(waiting, turns)!;
-  const task = yield* first.get(place);
+  const all = yield* waitingVersions.all();
+  const given_up = new Set(tooMany(placesOf(all), MOST_WAITING));
+  if (given_up.size > 0) yield* giveUp.do(JSON.stringify([...given_up]));
+  const kept = all.filter(({ version_no }) => !given_up.has(version_no));
+  if (kept.length === 0) return null;
+  const next = nextOf(kept, turns);
+  const task = yield* taskOf.get(next.version_no);
   if (task === null) return null;
-  for (const one of turns) if (!waiting.some((other) => other.place === one)) turns.delete(one);
-  turns.delete(place);
-  turns.add(place);
+  noteTurn(turns, next);
   yield* begin.do(task.version_no);
-  return { ...task, receipt: yield* receipts.of(task.site_id, task.version_id) };
+  return { ...task, from: sourcesOf(next), receipt: yield* receipts.of(task.site_id, task.version_id) };
 }
 
 interface Picture {
@@ -189,7 +247,7 @@ const waits = statement<{ site_id: string; disk: number }>(
   "select site_id, disk from renders where version_no = ? and status = 'pending'",
 );
 const write = statement(
-  "update renders set status = ?, reason = ?, seen = ?, warned = ?, warnings = ?, disk = ? where version_no = ?",
+  "update renders set status = ?, asked_from = null, reason = ?, seen = ?, warned = ?, warnings = ?, disk = ? where version_no = ?",
 );
 const charge = statement("update sites set stored_disk = stored_disk + ? where site_id = ?");
 const dropPictures = statement("delete from pictures where version_no = ?");
@@ -271,11 +329,11 @@ function* rendersOf(site_id: string, version_ids: readonly string[]): Op<Readonl
   return new Map(rows.map((row) => [row.version_id, briefOf(row)]));
 }
 
-/** The next in turn, those of owners first; null if none waits. Those that are too many are given up. */
+/** The next in turn; null if none waits. Those that are too many are given up. */
 const take: Operation<[], RenderTask | null> = {
   kind: "write",
   on({ db }) {
-    const turns: Turns = new Set();
+    const turns: Turns = { count: 0, last: new Map(), owners: 0 };
     return async () => {
       if ((await db.read(countWaiting())) === 0) return null; // asked every half second: it must cost nothing
       return db.write(() => takeFirst(turns));

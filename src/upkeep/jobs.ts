@@ -261,6 +261,7 @@ const RENDERS: UpkeepJob<RenderNews> = {
       while (!ending) {
         const looked = await engine.turn();
         if (looked === null || ending) return;
+        if (looked === "again") continue;
         say({ looked, waiting: await store.renders.waiting() });
       }
     }

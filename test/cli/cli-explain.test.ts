@@ -55,6 +55,20 @@ describe("BEYOND 5: svc explain prints", () => {
     expect(nowhere.err).toContain("not_found: The site has no 404.html on the way up.");
   });
 
+  test("RELIABILITY A28: of a site in quarantine, why a header that reports does nothing", async () => {
+    await using other = await Home.make(server.base_url);
+    const _headers =
+      "/*\n  Content-Security-Policy-Report-Only: connect-src 'none'; report-uri https://evil.example/\n";
+    await other.write("", { "dist/index.html": "<title>t</title>", "dist/_headers": _headers });
+    const site = json(await other.run(["--json"]));
+    server.quarantine({ site_id: String(site["site_id"]) });
+    const { out, err } = await other.run(["explain", "/"]);
+    expect(out).not.toContain("report-uri");
+    expect(err).toContain(
+      "_headers:2 Content-Security-Policy-Report-Only does nothing here: The site is in quarantine: no header of its own reports or links from it.",
+    );
+  });
+
   test("the answer alone with -q, and the API's body with --json", async () => {
     const whole = await home.run(["explain", `${url}/`]);
     expect(await home.run(["explain", `${url}/`, "-q"])).toEqual({ code: 0, out: whole.out, err: "" });

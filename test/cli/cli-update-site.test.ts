@@ -177,4 +177,15 @@ describe("tokens", () => {
     });
     expect(await home.links()).toHaveLength(1);
   });
+
+  test("a frozen site's refusal says nothing of the token, which is good", async () => {
+    await using home = await newHome();
+    await home.write("", { "dist/index.html": "<title>1</title>" });
+    const site = await deployed(home);
+    await home.write("", { "dist/index.html": "<title>2</title>" });
+    server.freeze({ site_id: String(site["site_id"]) });
+    const ran = await home.run(["update", "--json"]);
+    expect(json(ran)).toMatchObject({ ok: false, code: "site_frozen" });
+    expect(json(ran)["error"]).not.toContain("token");
+  });
 });

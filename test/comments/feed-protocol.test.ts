@@ -179,11 +179,32 @@ describe("Annotation Protocol 3: an annotation at its own address", () => {
     expect([changed.status, changed.body?.body.value]).toEqual([200, "second"]);
   });
 
-  test.each([["urn:x y"], ["urn:<x>"], ['urn:"'], ["x"], [""], [1], [["urn:x", "urn:y"]]])(
-    "3.3.7: a canonical that is no address is refused: %j",
+  test.each([
+    ["urn:uuid:x y"],
+    ["urn:uuid:<x>"],
+    ['urn:uuid:"'],
+    ["urn:uuid:"],
+    ["x"],
+    [""],
+    [1],
+    [["urn:uuid:1", "urn:uuid:2"]],
+    ["javascript:alert(1)"],
+    ["data:text/html,x"],
+    ["file:///etc/passwd"],
+    ["mailto:a@example.org"],
+    ["urn:isbn:0451450523"],
+    ["https:evil"],
+    [" https://example.org/1"],
+  ])("3.3.7: a canonical that is neither urn:uuid: nor an http(s) address is refused: %j", async (canonical) => {
+    const { status, body } = await ann.post("I like this page!", "/guide.html", { canonical });
+    expect([status, body.code]).toEqual([400, "invalid_annotation"]);
+  });
+
+  test.each([["urn:uuid:5c1d"], ["https://example.org/notes/1"], ["http://example.org/ä"], ["URN:UUID:5C1E"]])(
+    "3.3.7: a canonical that is one of these is kept: %j",
     async (canonical) => {
-      const { status, body } = await ann.post("I like this page!", "/guide.html", { canonical });
-      expect([status, body.code]).toEqual([400, "invalid_annotation"]);
+      const { status, body } = await place.visitor().post("I like this page!", "/guide.html", { canonical });
+      expect([status, body.canonical]).toEqual([201, canonical]);
     },
   );
 

@@ -70,6 +70,11 @@ const fixture = (name: string, ...flags: string[]): DeployProcess =>
   startDeployProcess([process.execPath, join(FIXTURES, "processes", `${name}.ts`), ...flags]);
 /** In the middle of a file, where only a signal ends it. */
 const hanging = (): DeployProcess => fixture("at-work", "hangs");
+/** As if the machine gave it such a part of one core, however busy it really is. */
+const given = (part: number, process: DeployProcess): DeployProcess => ({
+  ...process,
+  cpu: () => part * performance.now(),
+});
 /** First what is given, one by one, then real ones. */
 const inTurn =
   (...starts: (() => DeployProcess)[]) =>
@@ -192,7 +197,7 @@ describe("P10: the deadline", () => {
     let hung: DeployProcess;
     const pool = open(
       { slots: 1, deadline_ms: 2000 },
-      inTurn(() => (hung = hanging())),
+      inTurn(() => (hung = given(1, hanging()))),
     );
     const before = sites();
     const refused = await refusal(pool.deploy(page("hangs")));
@@ -204,14 +209,44 @@ describe("P10: the deadline", () => {
     await pool.stop();
   }, 20_000);
 
-  test("ends one that is stopped, and says that it had not begun", async () => {
+  test("CONTRACT 4.1: of a process that got less than half of it, it says that the server is busy: 503, and no file is named", async () => {
+    const [starved, fed] = [given(0.4, hanging()), given(0.6, hanging())];
+    const pool = open(
+      { slots: 1, deadline_ms: 1000 },
+      inTurn(
+        () => starved,
+        () => fed,
+      ),
+    );
+    const refused = await refusal(pool.deploy(page("starves")));
+    expect(refused).toMatchObject({ code: "unavailable", status: 503, details: {}, headers: { "retry-after": "5" } });
+    expect(refused.message).toStartWith("The server is busy and could not read the deploy in time.");
+    await until(() => !isRunning(starved.pid));
+    expect(await refusal(pool.deploy(page("hangs")))).toMatchObject({ code: "too_complex", status: 400 });
+    expect(await pool.deploy(page("by another process"))).toMatchObject({ changed: true });
+    await pool.stop();
+  }, 20_000);
+
+  test("processor time is the process's own, as the kernel counts it", async () => {
+    const [working, resting] = [hanging(), startDeployProcess()];
+    const zip = await receiveZip(data_dir, [zipOf({ "a.txt": "x" })]);
+    void working.run({ zip_path: zip.path } as never).catch(() => {});
+    await until(() => working.cpu() >= 300);
+    expect(resting.cpu()).toBeLessThan(working.cpu());
+    working.kill();
+    resting.kill();
+    await until(() => Number.isNaN(working.cpu()));
+    await zip.remove();
+  }, 20_000);
+
+  test("one that is stopped is one that the machine gave no time", async () => {
     const stopped = startDeployProcess();
     const pool = open(
       { slots: 1, deadline_ms: 500 },
       inTurn(() => stopped),
     );
     process.kill(stopped.pid, "SIGSTOP");
-    expect((await refusal(pool.deploy(page("stops")))).details).toEqual({ stage: "starting" });
+    expect(await refusal(pool.deploy(page("stops")))).toMatchObject({ code: "unavailable", status: 503 });
     await until(() => !isRunning(stopped.pid));
     await pool.stop();
   });
@@ -285,6 +320,57 @@ describe("P10: memory", () => {
     expect(await pool.deploy(page("another"))).toMatchObject({ changed: true });
     await pool.stop();
   }, 20_000);
+});
+
+describe("PIPELINE 1: Markdown that passes the memory in a process that did other deploys before", () => {
+  const SLOW = { "a.md": "_a*".repeat(50_000), "b.md": "# B" };
+  const isRendering = (): boolean =>
+    handedOver().some((name) => readFileSync(join(data_dir, "tmp", name), "utf8").includes("\nrendering Markdown\n"));
+  /** It takes too much as soon as it renders Markdown. */
+  const greedy = (): DeployProcess => ({ ...startDeployProcess(), memory: () => (isRendering() ? Infinity : 0) });
+
+  test("is rendered once more in a fresh one", async () => {
+    const [first, second] = [greedy(), startDeployProcess()];
+    const pool = open(
+      { slots: 1 },
+      inTurn(
+        () => first,
+        () => second,
+      ),
+    );
+    await pool.deploy(page("warms it"));
+    expect(await pool.deploy(job(SLOW))).toMatchObject({ changed: true, files: 2 });
+    await until(() => !isRunning(first.pid));
+    expect(handedOver()).toEqual([]);
+    await pool.stop();
+  }, 60_000);
+
+  test("is refused where the fresh one takes too much as well, or where the first was fresh", async () => {
+    const pool = open({ slots: 1 }, inTurn(greedy, greedy, greedy));
+    await pool.deploy(page("warms the first"));
+    const again = await refusal(pool.deploy(job(SLOW))); // the first and the second
+    const fresh = await refusal(pool.deploy(job(SLOW))); // the third alone
+    for (const refused of [again, fresh])
+      expect(refused).toMatchObject({ code: "too_complex", status: 400, details: { stage: "rendering Markdown" } });
+    expect(await pool.deploy(page("in a fourth"))).toMatchObject({ changed: true });
+    await pool.stop();
+  }, 60_000);
+});
+
+test("the zip is whole again for another process, also one that is shorter than a note", async () => {
+  for (const content of ["x", "y".repeat(100_000)]) {
+    const bytes = zipOf({ "a.txt": content, "b.bin": crypto.getRandomValues(new Uint8Array(3000)) });
+    const parts = [bytes.slice(0, 100), bytes.slice(100, 1500), bytes.slice(1500)];
+    for (const whole of [bytes, bytes.slice(0, 40)]) {
+      const zip = await receiveZip(data_dir, whole === bytes ? parts : [whole.slice()]);
+      const taken = takeZip(zip.path);
+      taken.note("unpacking", "ü".repeat(600));
+      taken.close();
+      await zip.putBack();
+      expect(readFileSync(zip.path)).toEqual(Buffer.from(whole));
+      await zip.remove();
+    }
+  }
 });
 
 describe("a process between two deploys", () => {

@@ -123,6 +123,21 @@ describe.if(LINUX)("whatever becomes of a deploy's process", () => {
     },
   );
 
+  longTest(
+    "CONTRACT 4.1: the machine gives it no time: after ten seconds 503 says that the server is busy",
+    async () => {
+      await using dir = await temporaryFolder();
+      const server = await start(dir);
+      await withHanging(server);
+      const answer = await deploy(server, "waits for a processor");
+      expect(answer).toMatchObject({ status: 503, code: "unavailable", retry: "5" });
+      expect(answer.error).toStartWith("The server is busy and could not read the deploy in time.");
+      expect(await deploy(server, "waits for a processor")).toMatchObject({ status: 200 });
+      await server.end();
+    },
+    60_000,
+  );
+
   test("it ends with a server that is killed, also one that hangs, and takes neither port nor data folder along", async () => {
     await using dir = await temporaryFolder();
     const server = await start(dir);

@@ -177,6 +177,21 @@ describe("npm install --global", () => {
     expect(asked).toContain(host);
   });
 
+  test("an answer that breaks off is told without Node's own code for it", async () => {
+    using listener = Bun.listen({
+      hostname: "127.0.0.1",
+      port: 0,
+      socket: {
+        data: (socket) =>
+          void socket.end("HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: 5000\r\n\r\n{"),
+      },
+    });
+    const origin = `http://127.0.0.1:${listener.port}`;
+    const ran = await svc(["list"], home.dir, { DEPLOY_URL: origin, SVC_API_KEY: "svc_session_x" });
+    expect(ran.code).toBe(1);
+    expect(ran.err).toContain(`The connection to ${origin} broke. Try again.`);
+  });
+
   test.each([
     [["--version"], 0, `svc ${packageJson.version}\n`, ""],
     [["--help"], 0, "svc [path]", ""],

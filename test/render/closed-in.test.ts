@@ -216,7 +216,8 @@ describe("CONTRACT 9: what a server of the site's own host could answer", () => 
     const chromium = { program: await chromiumPath(), sandbox: process.getuid?.() !== 0 };
     const target = { url: "http://kites.localhost:81/", version_host: "0123456789abcdef--kites.localhost:81" };
     try {
-      const job = { ...chromium, ...target, folder, server: `http://127.0.0.1:${fake.port}` };
+      const server = `http://127.0.0.1:${fake.port}`;
+      const job = { ...chromium, ...target, folder, server, most_ms: 20_000 };
       const said = await startPageProcess({ look: job }).done;
       if (!("seen" in said)) throw new Error("nothing was seen");
       return { ...said.seen, asked };

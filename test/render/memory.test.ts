@@ -37,7 +37,7 @@ async function outcome(megabytes: number, pieces: number): Promise<string> {
   const folder = join(room, `${megabytes}-${pieces}`);
   await mkdir(folder);
   const program = [process.execPath, "-e", mapping(megabytes, pieces, folder)];
-  const page = startPageProcess({ try: { program: "", sandbox: false, folder } }, program);
+  const page = startPageProcess({ try: { program: "", sandbox: false, folder } }, 20_000, program);
   let over = false;
   const ended = page.done.catch(() => {}).then(() => (over = true));
   await until(() => over || existsSync(join(folder, "there")));

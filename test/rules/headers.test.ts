@@ -142,6 +142,72 @@ describe("BEYOND 3: a site without an owner, and a version's own host", () => {
   });
 });
 
+describe("RELIABILITY A28: a site in quarantine sends no header of its own that reports or links", () => {
+  const LINES = {
+    "Content-Security-Policy": "connect-src 'none'; report-uri https://evil.example/r",
+    "Content-Security-Policy-Report-Only": "connect-src 'none'; report-to evil",
+    "Reporting-Endpoints": 'evil="https://evil.example/r", default="https://evil.example/r"',
+    "report-to": '{"group":"evil","max_age":9,"endpoints":[{"url":"https://evil.example/r"}]}',
+    NEL: '{"report_to":"evil","max_age":9,"success_fraction":1}',
+    Link: "<https://evil.example/l>; rel=preconnect",
+  };
+  const NAMES = Object.keys(LINES);
+  const RULES = `/*\n${NAMES.map((name) => `  ${name}: ${LINES[name as keyof typeof LINES]}\n`).join("")}  X-A: one`;
+  const OWN_POLICY = /^default-src 'self' 'unsafe-inline' 'unsafe-eval' data: blob:; form-action 'self'$/;
+  const toldBy = ({ headers }: Response) => NAMES.filter((name) => headers.get(name)?.includes("evil"));
+
+  test("on the live host and a version's, pages, files, rewrites and its 404 page; they are back once it is cleared", async () => {
+    const site = await anonymous(RULES);
+    const hosts = [slugOf(site.url), `${site.version_id}--${slugOf(site.url)}`];
+    const asked = hosts.flatMap((host) =>
+      ["/", "/a", "/data.json", "/new", "/nothing"].map((path) => [host, path] as const),
+    );
+    const state = async () => {
+      const all = [];
+      for (const [host, path] of asked) {
+        const answer = await server.site(host, path);
+        await answer.body?.cancel();
+        expect(answer.headers.get("x-a")).toBe("one");
+        all.push(toldBy(answer).length);
+        if (toldBy(answer).length === 0) expect(answer.headers.get("content-security-policy")).toMatch(OWN_POLICY);
+      }
+      return all;
+    };
+    expect(await state()).toEqual(asked.map(() => NAMES.length));
+    server.quarantine(site);
+    expect(await state()).toEqual(asked.map(() => 0));
+    server.clear(site);
+    expect(await state()).toEqual(asked.map(() => NAMES.length));
+  });
+
+  test("a 304 empties what the browser has kept from before", async () => {
+    const site = await anonymous(RULES);
+    const kept = await ask(site, "/a");
+    expect(toldBy(kept)).toEqual(NAMES);
+    server.quarantine(site);
+    const again = await ask(site, "/a", { "if-none-match": kept.headers.get("etag")! });
+    expect(again.status).toBe(304);
+    const policy = expect.stringMatching(OWN_POLICY);
+    expect(NAMES.map((name) => again.headers.get(name))).toEqual([policy, "", "", "", "", ""]);
+  });
+
+  test("explain says why of each line", async () => {
+    const site = await anonymous(RULES);
+    server.quarantine(site);
+    const answer = await server.api(`/sites/${site.site_id}/explain?url=/a`, {
+      headers: { authorization: `Bearer ${site.manage_token}` },
+    });
+    const { header_rules } = (await answer.json()) as {
+      header_rules: { name: string; applied: boolean; reason?: string }[];
+    };
+    expect(header_rules.map(({ name, applied }) => [name, applied])).toEqual([
+      ...NAMES.map((name) => [name, false]),
+      ["X-A", true],
+    ]);
+    expect(header_rules[0]!.reason).toContain("in quarantine");
+  });
+});
+
 describe("BEYOND 3: what is told, with its line and what to write", () => {
   const FAR = ["Set-Cookie", "Clear-Site-Data", "Strict-Transport-Security", "Alt-Svc"];
   const OWN = [

@@ -82,6 +82,8 @@ const PLAIN_ROWS = 5;
 
 /** From here on there are receipts; by those of the first versions a secret was seen in them, by the others' none. */
 const RECEIPTS = 8;
+/** This step reads them once, to withhold such versions; later schemas do it as a version is stored. */
+const WITHHELD = 13;
 function fillReceipts(db: Database): void {
   db.run(
     `insert into receipts (version_no, left_out, warned, healed, warnings)
@@ -208,7 +210,7 @@ test("BEYOND 4: of what was deployed before, only a version whose whole receipt 
   expect(withheld).toEqual([{ withhold: 0 }, { withhold: 1 }, { withhold: 1 }, { withhold: 0 }]);
 });
 
-test.each(STEPS.slice(RECEIPTS - 1, -1).map((_, index) => index + RECEIPTS))(
+test.each(STEPS.slice(RECEIPTS - 1, WITHHELD - 1).map((_, index) => index + RECEIPTS))(
   "BEYOND 4: of a data directory of schema %d the versions in which a secret was seen are withheld",
   async (schema) => {
     await using dir = await temporaryFolder();

@@ -106,9 +106,9 @@ function named(versions: readonly Pick<VersionRow, "version_id">[], written: str
 function previous(versions: readonly VersionRow[], live_version_id: string): string {
   const before = versions[versions.findIndex(({ version_id }) => version_id === live_version_id) + 1];
   if (before !== undefined) return before.version_id;
-  const why = versions.length === 1 ? "The site has only one version" : "The live version is the oldest";
-  const way = `${svc("rollback <version>")} goes to any.`;
-  throw new Failure("no_previous_version", `${why}: there is none to go back to. ${way}`);
+  const only = versions.length === 1;
+  const why = `${only ? "The site has only one version" : "The live version is the oldest"}: there is none to go back to.`;
+  throw new Failure("no_previous_version", only ? why : `${why} ${svc("rollback <version>")} goes to any.`);
 }
 
 /** `svc rollback`: makes an earlier version live again. Nothing is deleted, so the way forward stays open. */

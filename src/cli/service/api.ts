@@ -138,6 +138,9 @@ const UNTRUSTED = /CERT|SIGNATURE|CRL|ALTNAME/;
 /** The other side did not speak TLS, or spoke something else than HTTP. */
 const OTHER_SCHEME = /^(EPROTO|ECONNRESET|ConnectionClosed|UND_ERR_SOCKET|HPE_|ERR_SSL_|Malformed_HTTP_Response)/;
 
+/** A system's code: people find it in manuals and in other programs' messages. A runtime's own says nothing to them. */
+const OF_THE_SYSTEM = /^E[A-Z]+$/;
+
 const wasNeverSent = (error: unknown): boolean => NO_CONNECTION.has(reasonOf(error));
 
 const PROBE_MS = 3_000;
@@ -184,7 +187,10 @@ async function broken(server: Server, reason: string, via: string, begun: boolea
   const { origin } = server;
   if (reason === "TimeoutError") return `${origin} did not answer in time${via}. Try again.`;
   const other = !begun && OTHER_SCHEME.test(reason) ? await underOtherScheme(server) : null;
-  if (other === null) return `The connection to ${origin}${via} broke (${reason}). Try again.`;
+  if (other === null) {
+    const why = OF_THE_SYSTEM.test(reason) ? ` (${reason})` : "";
+    return `The connection to ${origin}${via} broke${why}. Try again.`;
+  }
   const [is, was] = [other, origin].map((one) => new URL(one).protocol.slice(0, -1));
   return `${new URL(origin).host} speaks ${is}, not ${was}: its address is ${other}.`;
 }

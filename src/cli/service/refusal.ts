@@ -78,8 +78,14 @@ function aSite(server: Server, status: number): ApiFailure {
   );
 }
 
-/** Refusals of 401 or 403 that are about the content, not about the credential. */
-const CONTENT_CODES = new Set(["abuse_rejected", "challenge_failed", "quota_exceeded"]);
+/** Refusals of 401 or 403 that are about the content or the site, not about the credential. */
+const CONTENT_CODES = new Set([
+  "abuse_rejected",
+  "challenge_failed",
+  "owner_required",
+  "quota_exceeded",
+  "site_frozen",
+]);
 
 /** Words that mean something only to the writer of a request; a person typed a command. */
 const OF_REQUESTS =

@@ -14,7 +14,16 @@ import { refuseUnproved } from "../challenge.ts";
 import type { Ctx, SiteCtx, ApiHandlers } from "../context.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
 import { deployResult, dryRun, isDryRun } from "./result.ts";
-import { boundsOf, idempotencyKey, networkKey, readPlan, readUpload, readUploadForm, spaSetting } from "./request.ts";
+import {
+  boundsOf,
+  idempotencyKey,
+  networkKey,
+  readPlan,
+  readUpload,
+  readUploadForm,
+  renderKey,
+  spaSetting,
+} from "./request.ts";
 
 type Owner = Admitted<"anyone">["owner"];
 
@@ -56,7 +65,7 @@ async function publishNew(ctx: Ctx, owner: Owner, made: NewSite, shown = true) {
     ...from,
     site: siteContext(parts, { slug: null, anonymous: !owner, spa_override: made.spa_override }),
     spa_override: made.spa_override,
-    renders: parts.config.render !== "off",
+    renders: renderKey(ctx),
     tokens: [...(fresh ? [tokenOf("manage", fresh)] : []), ...(claim_token ? [tokenOf("claim", claim_token)] : [])],
     bounds: boundsOf(parts.config),
     target: {
@@ -135,7 +144,7 @@ async function publishVersion(
   const deployed = await parts.pool.deploy({
     ...uploadFor(ctx, update, upload),
     spa_override: upload.spa_override,
-    renders: parts.config.render !== "off",
+    renders: renderKey(ctx),
     tokens: fresh ? [tokenOf("manage", fresh)] : [],
     target: { kind: "existing", site_id: update.site.site_id, by: update.by },
   });

@@ -107,12 +107,18 @@ export const boundsOf = ({ quota_account, quota_address, keep_versions }: Config
   keep_versions,
 });
 
-/** The keyed hash by which an unowned site remembers who deployed it: no address can be read out of it. */
-export const networkKey = ({ parts, client_address }: Pick<Ctx, "parts" | "client_address">): string =>
-  new Bun.CryptoHasher("sha256", parts.secrets.network)
-    .update(networkOf(client_address()))
-    .digest("base64url")
-    .slice(0, 22);
+/** A keyed hash: no address can be read out of it. */
+const keyedHash = ({ secrets }: Ctx["parts"], name: string): string =>
+  new Bun.CryptoHasher("sha256", secrets.network).update(name).digest("base64url").slice(0, 22);
+
+type From = Pick<Ctx, "parts" | "client_address">;
+
+/** The name by which an unowned site remembers who deployed it. */
+export const networkKey = ({ parts, client_address }: From): string => keyedHash(parts, networkOf(client_address()));
+
+/** The name under which a version waits to be looked at; null if nobody looks. */
+export const renderKey = ({ parts, client_address }: From): string | null =>
+  parts.config.render === "off" ? null : keyedHash(parts, customerOf(client_address()));
 
 const SPA_SETTINGS = { on: 1, off: 0, auto: null } as const;
 

@@ -18,6 +18,7 @@ import schema11 from "./schema-11.sql" with { type: "text" };
 import schema12 from "./schema-12.sql" with { type: "text" };
 import schema13 from "./schema-13.sql" with { type: "text" };
 import schema14 from "./schema-14.sql" with { type: "text" };
+import schema15 from "./schema-15.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -35,6 +36,7 @@ const STEPS: readonly string[] = [
   schema12,
   schema13,
   schema14,
+  schema15,
 ];
 
 const PRAGMAS = [

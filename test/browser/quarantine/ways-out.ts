@@ -4,6 +4,8 @@ export interface Way {
   name: string;
   /** `at`: where it is to arrive, with a path that is the way's. */
   page(at: string): string;
+  /** A line of `_headers` for the page. */
+  header?(at: string): string;
   /** Only as the page itself, and not in a frame. */
   alone?: true;
   /** No CSP stops it. */
@@ -84,6 +86,27 @@ const OF_WORKERS: Way[] = [
   { name: "a worker's data:", page: (at) => script(`new Worker('data:text/javascript,${sends(at)}')`) },
 ];
 
+/** The page asks for something that its own policy forbids: the report of it names what was asked for. */
+const asksWithin = (): string => script(`fetch("/x?hunter2")`);
+
+const OF_HEADERS: Way[] = [
+  {
+    name: "a policy's report",
+    page: asksWithin,
+    header: (at) => `Content-Security-Policy: connect-src 'none'; report-uri ${at}`,
+  },
+  {
+    name: "the report of a policy that only watches",
+    page: asksWithin,
+    header: (at) => `Content-Security-Policy-Report-Only: connect-src 'none'; report-uri ${at}`,
+  },
+  {
+    name: "a preload by a header",
+    page: () => doc("x"),
+    header: (at) => `Link: <${at}>; rel=preload; as=fetch; crossorigin`,
+  },
+];
+
 /** Measured to deliver whatever a CSP forbids: told in docs/abuse.md. */
 const OPEN: Way[] = [
   { name: "a step elsewhere", alone: true, open: true, page: (at) => script(`location="${at}"`) },
@@ -101,7 +124,7 @@ const OPEN: Way[] = [
   },
 ];
 
-export const WAYS: readonly Way[] = [...OF_CALLS, ...OF_MARKUP, ...OF_FRAMES, ...OF_WORKERS, ...OPEN];
+export const WAYS: readonly Way[] = [...OF_CALLS, ...OF_MARKUP, ...OF_FRAMES, ...OF_WORKERS, ...OF_HEADERS, ...OPEN];
 
 /** Files that some of them need. */
 export const BESIDE: Readonly<Record<string, string>> = {

@@ -74,7 +74,7 @@ function asSchema6(data_dir: string): void {
     "drop table pictures",
     "drop table renders",
     ...COMMENT_TABLES.map((name) => `drop table ${name}`),
-    "alter table sites drop column comments_changes",
+    ...["comments_changes", "owner_epoch"].map((column) => `alter table sites drop column ${column}`),
     "drop table receipts",
     "drop index sites_by_deploy",
     "drop index sites_by_name",

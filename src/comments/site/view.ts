@@ -176,12 +176,14 @@ const replyForm = (view: ViewedPage, id: string): Html =>
     ${form(view, id)}
   </details>`;
 
+const KINDS = { visitor: null, owner: " (site owner)", agent: " (agent)" } as const;
+
 const said = ({ by, text, created_at, visibility }: Comment): Html =>
   text === null
     ? html`<p class="dim">This comment was deleted.</p>`
     : html`<div>
         <p class="small dim">
-          <bdi>${by?.name ?? "Somebody"}</bdi>${by?.kind === "owner" && " (site owner)"} ·
+          <bdi>${by?.name ?? "Somebody"}</bdi>${KINDS[by?.kind ?? "visitor"]} ·
           <time datetime="${created_at}">${created_at.slice(0, 10)}</time>
           ${visibility === "pending" && " · awaiting approval"}
         </p>

@@ -64,7 +64,10 @@ export const schemesOf = (session_cookie: string): Readonly<Record<string, Json>
   },
   visitor: inCookie("svc_cmt", "Who a visitor is on this site: given with the first post."),
   passcodeGrant: inCookie("svc_cmt_pass", "Given for the passcode; asked for in mode `passcode` alone."),
-  ownerBrowser: inCookie("svc_cmt_own", "Given for an owner's code: moderates for an hour."),
+  ownerBrowser: inCookie(
+    "svc_cmt_own",
+    "Given for an owner's code: moderates for an hour, and deletes if a session made the code.",
+  ),
 });
 
 const cookie = (method: string): Requirement =>

@@ -309,7 +309,7 @@ export function ownerCookie(keys: Keys, { site_id }: SiteId, spent: SpentOwnerCo
   return cookie("svc_cmt_own", value, OWNER_S, "SameSite=Strict; Path=/_svc/comments/");
 }
 
-/** What the request's cookie lets its bearer do as the site's owner; null if there is none that counts. */
+/** Finds out what the request's cookie lets its bearer do as the site's owner; null if none counts. */
 function ownerCookieOf(
   keys: Keys,
   { site_id, owner_epoch }: Pick<Site, "site_id" | "owner_epoch">,

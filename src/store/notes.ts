@@ -125,7 +125,7 @@ export interface CommentSettings {
   /** Grants of an older epoch are void. */
   passcode_epoch: number;
   webhook: Webhook | null;
-  /** Whoever set or removed it last. */
+  /** The credential that set or removed it last. */
   webhook_by: Maker;
 }
 
@@ -133,7 +133,7 @@ export interface CommentSettings {
  *  one that a deploy gave to an account (`manage`), or a session (`account`). A revocation goes by it (RELIABILITY A25). */
 export type Maker = "giver" | "manage" | "account";
 
-/** What acts for a site's owner without a session. */
+/** The things that act for a site's owner without a session. */
 export interface StandingAccess {
   agent_tokens: number;
   owner_codes: number;
@@ -147,7 +147,7 @@ export interface OpenOwnerCode {
   expires_at: number;
 }
 
-/** What a code of the owner gave. */
+/** The content of a cookie that an owner's code gives. */
 export interface SpentOwnerCode {
   /** The site's, as the cookie carries it. */
   owner_epoch: number;

@@ -21,7 +21,7 @@ interface Claim {
   revoke_manage_tokens?: boolean;
 }
 
-/** What a revocation ends: manage_tokens, and what acts for the owner without a session (RELIABILITY A25). */
+/** The things that a revocation ends: manage_tokens, and what acts for the owner without a session (RELIABILITY A25). */
 export interface EndedAccess extends StandingAccess {
   manage_tokens: number;
 }
@@ -79,7 +79,7 @@ function* claim(wanted: Claim, now: number): Op<Claimed> {
   return { site: site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site, ended };
 }
 
-/** What the claim would end if it revoked. */
+/** Finds out, for a claim, what it ends if it revokes. */
 function* claimEnds(wanted: Claim, now: number): Op<EndedAccess> {
   const { site_id } = yield* claimable(wanted, now);
   const manage_tokens = yield* manageTokens.countGivers(site_id);
@@ -202,7 +202,7 @@ export const OWNERSHIP = {
     ({ now }, wanted: Claim) => claim(wanted, now()),
     ({ site }) => its(site),
   ),
-  /** What that claim would end if it revoked. Throws as `claim`, and changes nothing. */
+  /** Answers what that claim ends if it revokes. Throws as `claim`, and changes nothing. */
   claimEnds: read(({ now }, wanted: Claim) => claimEnds(wanted, now())),
   /** One answer for each, in their order; null means attached. */
   attach: change(({ now }, items: readonly Attach[], by: SignedIn) => attach(items, by, now()), someDone),

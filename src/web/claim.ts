@@ -60,7 +60,7 @@ interface Typed {
 }
 const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: true, look: true };
 
-/** Each in words; empty if nothing acts for the site but its owner. */
+/** Its parts in words; empty if nothing acts for the site but its owner. */
 function wordsOf({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAccess): Html[] {
   return [
     manage_tokens > 0 && html`${count(manage_tokens, "manage_token")}`,
@@ -79,7 +79,7 @@ const endedList = (ended: EndedAccess): Html =>
 interface ShownAgain {
   typed: Typed;
   refusal?: Refusal;
-  /** What the claim ends while the box is ticked. */
+  /** The things that the claim ends while the box is ticked. */
   ends?: EndedAccess;
 }
 

@@ -203,7 +203,7 @@ export const SETTINGS = {
     async ({ db, now }: Backend, site_id: string, hash: string): Promise<SpentOwnerCode | null> =>
       (await db.read(isCode.get(hash, site_id, now()))) && (await db.write(() => spend(site_id, hash, now()))),
   ),
-  /** Those that nobody has used yet, the newest first. */
+  /** Codes that nobody has used yet, the newest first. */
   ownerCodes: read(({ now }, site_id: string) => openCodes.all(site_id, now())),
   addToken: write(({ now }, by: WriteBy, token: NewAgentToken) => addToken(by, token, now())),
   /** Newest first. */

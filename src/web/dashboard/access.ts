@@ -1,4 +1,4 @@
-/** What acts for the owner of a site's comments without a session: the webhook, agents' tokens and codes that nobody has used
+/** The things that act for the owner of a site's comments without a session: the webhook, agents' tokens and codes that nobody has used
  *  yet, each with its end or a button that ends it (WEB 7). */
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";

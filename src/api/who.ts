@@ -100,7 +100,11 @@ interface Demand {
 
 const ACCOUNT: Demand = { by: session, codes: ["unauthorized"] };
 
-const WRITER: Demand = { by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER], codes: WRITING };
+/** An owner whose hour a revocation ended while the body came is `unauthorized`. */
+const WRITER: Demand = {
+  by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER],
+  codes: [...WRITING, "unauthorized"],
+};
 
 const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   no_one: { by: () => [], codes: [] },
@@ -121,7 +125,7 @@ const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   },
   writer: WRITER,
   form_writer: WRITER,
-  author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity"] },
+  author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity", "unauthorized"] },
   visitor: { by: () => admitted(VISITOR), codes: [...WRITING, "no_identity"] },
   visitor_reads: { by: () => [VISITOR], codes: [...HERE, "no_identity"] },
   owner_here: { by: () => [OWNER], codes: [...HERE, "unauthorized"] },

@@ -34,6 +34,9 @@ export const ownerOf = (keys: Keys, { site_id }: Pick<Site, "site_id">): Author 
   kind: "owner",
 });
 
+/** The owner by a cookie, which a revocation may end before the change commits. */
+const ownerHere = (keys: Keys, site: Site): Author => ({ ...ownerOf(keys, site), owner_epoch: site.owner_epoch });
+
 async function visitorOf({ keys, store }: CommentParts, site: Site, { identity, name }: Identity): Promise<Author> {
   const id = personId(keys, site.site_id, identity);
   // The cookie has the name that they had when it was issued.
@@ -63,7 +66,7 @@ export async function whoAsks(ctx: Ctx): Promise<Who> {
   const cookie = ownerCookieOf(keys, site, request, now());
   const owner = cookie !== null;
   const visitor = identity && (await visitorOf(parts, site, identity));
-  const author = owner ? ownerOf(keys, site) : visitor;
+  const author = owner ? ownerHere(keys, site) : visitor;
   const may_delete = !owner || cookie.may_delete;
   return { identity, conflict, visitor, owner, may_delete, author, as: viewpointOf(owner, visitor) };
 }
@@ -122,7 +125,7 @@ const noOwner = (): Refusal =>
 /** The owner, who reads the queue on the site's host. Throws 401 for anybody else. */
 function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
   if (ownerCookieOf(keys, site, request, now()) === null) throw noOwner();
-  return ownerOf(keys, site);
+  return ownerHere(keys, site);
 }
 
 export const noIdentity = (): Refusal =>

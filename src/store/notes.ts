@@ -13,6 +13,8 @@ export interface Author {
   id: string;
   name: string;
   kind: AuthorKind;
+  /** The site's epoch, for an owner by a cookie: it must still be this one when the change commits. */
+  owner_epoch?: number;
 }
 
 /** A passage in the normalised text of a page. */

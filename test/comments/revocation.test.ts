@@ -1,16 +1,16 @@
 /** RELIABILITY A25: whoever gave a site away, or held a token of it, keeps nothing of it once the owner revoked: no agent, no
  *  code, no hour as owner, no webhook. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { auditRows, count } from "../kit/database.ts";
+import { auditRows, count, openFile } from "../kit/database.ts";
 import { bearer, call as ask, PASSWORD, type Person, signUp } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { type Receiver, startReceiver } from "../webhooks/receiver.ts";
-import { Commented, commentedSite as agentSite } from "./agents.ts";
+import { Commented, commentedSite as agentSite, startCommented } from "./agents.ts";
 import { CommentedSite, FREELY, PAGES, type Visitor } from "./commented.ts";
-import { call, request, send } from "./mcp-calls.ts";
+import { request, send } from "./mcp-calls.ts";
 
 /** The machine may be busy. */
 setDefaultTimeout(60_000);
@@ -80,6 +80,20 @@ async function opens(world: Commented, { agent, code, owner }: Left) {
 }
 const WORKS = { agent: 200, queue: 200, moderates: 404, code: 204 };
 const ENDED = { agent: 401, queue: 401, moderates: 401, code: 401 };
+
+/** Takes back what the fourteenth step of the schema added. */
+function asSchema13(data_dir: string): void {
+  using db = openFile(data_dir, "db", false);
+  for (const [table, column] of [
+    ["sites", "owner_epoch"],
+    ["agent_tokens", "made_by"],
+    ["owner_codes", "made_by"],
+    ["comment_settings", "webhook_by"],
+  ]) {
+    db.run(`alter table ${table} drop column ${column}`);
+  }
+  db.run("PRAGMA user_version = 13");
+}
 
 const claim = ({ site_id, claim_token }: DeployResult, body: object) =>
   ask(server, "POST", `/sites/${site_id}/claim`, { claim_token, ...body }, ben.bearer);
@@ -193,6 +207,26 @@ describe("A25 after a revocation", () => {
     ]);
   });
 
+  test("what an older version left behind counts as the giver's", async () => {
+    await using own = (await startCommented({ SVC_MCP: "on" })).server;
+    const world = await agentSite(own);
+    await world.configure({
+      webhook: { url: `${hook.url}/old`.replace("127.0.0.1", "hooks.example"), events: EVENTS, secret: SECRET },
+    });
+    const token = await world.token(SCOPES);
+    const person = await signUp(own);
+    await own.stop();
+    asSchema13(own.data_dir);
+    await own.start([{ ...FREELY, SVC_MCP: "on" }]);
+    expect((await send(world, request("tools/list"), { token })).status).toBe(200);
+    const { site_id, claim_token } = world.site;
+    const revoking = { claim_token, revoke_manage_tokens: true };
+    expect((await ask(own, "POST", `/sites/${site_id}/claim`, revoking, person.bearer)).status).toBe(200);
+    expect((await send(world, request("tools/list"), { token })).status).toBe(401);
+    const settings = await ask(own, "GET", `/sites/${site_id}/comments/settings`, undefined, person.bearer);
+    expect(settings.body["webhook"]).toBeNull();
+  });
+
   test("a claim that fails ends nothing", async () => {
     const world = await agentSite(server);
     const left = await leaveBehind(world, "fails");
@@ -200,28 +234,62 @@ describe("A25 after a revocation", () => {
     expect(status).toBe(401);
     expect(await opens(world, left)).toEqual(WORKS);
   });
+});
 
-  test("an agent's call whose body comes after the revocation is 401", async () => {
+describe("A25 a body that comes after the revocation", () => {
+  /** Sends the head and a part of the body, then does `between`, then sends the rest. */
+  async function slowly(
+    url: string,
+    init: RequestInit,
+    text: string,
+    between: () => Promise<unknown>,
+  ): Promise<number> {
+    const done = Promise.withResolvers<void>();
+    const body = new ReadableStream<Uint8Array>({
+      async start(controller) {
+        controller.enqueue(new TextEncoder().encode(text.slice(0, 1)));
+        await done.promise;
+        controller.enqueue(new TextEncoder().encode(text.slice(1)));
+        controller.close();
+      },
+    });
+    const answer = fetch(url, { ...init, body });
+    await Bun.sleep(300); // its head is there
+    await between();
+    done.resolve();
+    return (await answer).status;
+  }
+
+  test("of an agent writes nothing", async () => {
     const world = await agentSite(server);
     const { id } = await world.comment("Is it so?");
     const { agent } = await leaveBehind(world, "slow");
     const args = { thread_id: id, text: "We moved", request_id: "1" };
     const text = JSON.stringify(request("tools/call", { name: "reply", arguments: args }));
-    const revoked = Promise.withResolvers<void>();
-    const body = new ReadableStream<Uint8Array>({
-      async start(controller) {
-        controller.enqueue(new TextEncoder().encode(text.slice(0, 10)));
-        await revoked.promise;
-        controller.enqueue(new TextEncoder().encode(text.slice(10)));
-        controller.close();
-      },
-    });
-    const answer = fetch(world.mcp_url, { method: "POST", headers: { ...JSON_TYPE, ...bearer(agent) }, body });
-    await Bun.sleep(300); // its head is there
-    await claim(world.site, { revoke_manage_tokens: true });
-    revoked.resolve();
-    expect((await answer).status).toBe(401);
+    const init = { method: "POST", headers: { ...JSON_TYPE, ...bearer(agent) } };
+    expect(await slowly(world.mcp_url, init, text, () => claim(world.site, { revoke_manage_tokens: true }))).toBe(401);
     expect(await browsersOf(world).visitor().texts()).toEqual(["Is it so?"]);
+  });
+
+  test.each([
+    [
+      "writes nothing",
+      "",
+      (owner: Visitor, { origin }: CommentedSite) => owner.annotation("We moved", `${origin}/guide.html`),
+    ],
+    ["decides nothing", "approve", () => ({ note: "mine" })],
+  ] as const)("of a browser that was the owner %s", async (_, action, bodyOf) => {
+    const world = await agentSite(server, "approved");
+    const place = browsersOf(world);
+    const { id } = await world.comment("waits");
+    const { owner } = await leaveBehind(world, `slow-${action}`);
+    const path = `/_svc/comments/${action === "" ? "" : `${id}/${action}`}`;
+    const { host } = new URL(place.origin);
+    const init = { method: "POST", headers: { ...JSON_TYPE, host, origin: place.origin, cookie: owner.cookie } };
+    const text = JSON.stringify(bodyOf(owner, place));
+    const url = `http://127.0.0.1:${server.port}${path}`;
+    expect(await slowly(url, init, text, () => claim(world.site, { revoke_manage_tokens: true }))).toBe(401);
+    expect(await place.visitor().texts()).toEqual([]);
   });
 });
 
@@ -260,37 +328,6 @@ describe("A25 a manage_token never deletes", () => {
     const { owner } = await leaveBehind(world, "may-delete", ben.bearer);
     expect((await owner.send(id, { method: "DELETE" })).status).toBe(204);
     expect((await browsersOf(world).visitor().send(id)).status).toBe(410);
-  });
-});
-
-describe("A25 an agent", () => {
-  test.each(["Owner", "оwner", "Site owner", "admin"])("is not called %s", async (name) => {
-    const world = await agentSite(server);
-    const { status, body } = await manageOf(world, bearer(world.site.manage_token))("tokens", "POST", {
-      name,
-      scopes: ["read"],
-    });
-    expect([status, body.code]).toEqual([422, "name_reserved"]);
-  });
-
-  test("is not called as the site is", async () => {
-    const world = await agentSite(server);
-    server.label(world.site, "Acme Docs");
-    const made = await manageOf(world, bearer(world.site.manage_token))("tokens", "POST", {
-      name: "acme docs",
-      scopes: ["read"],
-    });
-    expect(made.status).toBe(422);
-  });
-
-  test("has a badge on the page without scripts", async () => {
-    const world = await agentSite(server);
-    const { id } = await world.comment("Is it so?");
-    const token = await world.token(["reply"], "Support");
-    await call(world, token, "reply", { thread_id: id, text: "It is", request_id: "1" });
-    const page = await browsersOf(world).visitor().send("view?page=/guide.html");
-    expect(page.text).toMatch(/<bdi>Support<\/bdi>\s*\(agent\)/);
-    expect(page.text).not.toMatch(/<bdi>Support<\/bdi>\s*\(site owner\)/);
   });
 });
 

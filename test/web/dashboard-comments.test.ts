@@ -280,6 +280,8 @@ describe("A25 access", () => {
     );
 
   test("WEB 7: the page says that nobody else acts for the owner", async () => {
+    expect((await read()).html).not.toContain('aria-labelledby="access"'); // comments never were on
+    await turnOn(server, site, "anonymous");
     expect(await section()).toContain("your account alone acts here");
   });
 
@@ -301,6 +303,16 @@ describe("A25 access", () => {
     ]);
     expect(listed[3]).toMatch(/^Owner code Not used yet · Ends in (4|5) minutes · Made with a manage_token$/);
     expect(listed).toHaveLength(4);
+  });
+
+  test("WEB 1.9: the name of an agent is text", async () => {
+    const made = await by(site.manage_token)("POST", "tokens", {
+      name: "<img src=x onerror=alert(1)>",
+      scopes: ["read"],
+    });
+    expect(made.status).toBe(201);
+    const html = await section();
+    expect([html.includes("<img"), html.includes("&lt;img src=x onerror=alert(1)&gt;")]).toEqual([false, true]);
   });
 
   test("WEB 7: each has a button that ends it, on a frozen site too", async () => {

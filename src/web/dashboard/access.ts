@@ -66,13 +66,14 @@ const codeRow = ({ expires_at, made_by }: OpenOwnerCode, now: number): Html =>
 /** Past these they are counted alone: each lasts for five minutes. */
 const SHOWN_CODES = 5;
 
-/** The part of the page of a site's comments. */
-export async function accessSection(ctx: SignedIn, site: Site, settings: CommentSettings): Promise<Html> {
+/** The part of the page of a site's comments; nothing for a site that never had any and that nobody else acts for. */
+export async function accessSection(ctx: SignedIn, site: Site, settings: CommentSettings): Promise<Html | false> {
   const { notes } = ctx.parts.store;
   const [tokens, codes] = [await notes.tokens(site.site_id), await notes.ownerCodes(site.site_id)];
   const [ending, now] = [{ ctx, site }, ctx.parts.now()];
   const more = codes.length - SHOWN_CODES;
   const none = tokens.length + codes.length === 0 && settings.webhook === null;
+  if (none && settings.last_mode === null) return false;
   return html`<section class="card" aria-labelledby="access">
     <h2 id="access">Access</h2>
     ${

@@ -1,5 +1,5 @@
-/** The things that act for the owner of a site's comments without a session: the webhook, agents' tokens and codes that nobody has used
- *  yet, each with its end or a button that ends it (WEB 7). */
+/** The things that act for the owner of a site's comments without a session: the webhook, agents' tokens and codes that nobody has
+ *  used yet, each with its end or a button that ends it (WEB 7). */
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import type { AgentToken, CommentSettings, Maker, OpenOwnerCode } from "../../store/notes.ts";
@@ -16,79 +16,74 @@ const MAKERS: Record<Maker, string> = {
   account: "by your account",
 };
 
-interface Ending {
+interface Place {
   ctx: SignedIn;
   site: Site;
 }
 
-const endForm = ({ ctx, site }: Ending, action: string, label: Html): Html =>
+const item = (name: string, facts: Html, form: Html | null): Html =>
+  html`<li>
+    <p>
+      <b dir="auto">${name}</b><br />
+      <span class="small dim">${facts}</span>
+    </p>
+    ${form}
+  </li>`;
+
+const endForm = ({ ctx, site }: Place, action: string, label: Html): Html =>
   html`<form method="post" action="${commentsPath(site.site_id)}/${action}">
     ${csrfField(csrfOf(ctx)!)} ${button(label, { small: true })}
   </form>`;
 
-function webhookRow(ending: Ending, { webhook, webhook_by }: CommentSettings): Html | null {
+function webhookItem(place: Place, { webhook, webhook_by }: CommentSettings): Html | null {
   if (webhook === null) return null;
-  return html`<li>
-    <div>
-      <p class="titled"><span class="name cut">${isolated(new URL(webhook.url).host)}</span></p>
-      <p class="sub">Webhook: ${webhook.events.join(", ")} · Set ${MAKERS[webhook_by]}</p>
-    </div>
-    ${endForm(ending, "webhook/remove", html`<span>Remove${visuallyHidden("the webhook")}</span>`)}
-  </li>`;
+  const facts = html`Webhook: ${webhook.events.join(", ")} · Set ${MAKERS[webhook_by]}`;
+  const label = html`<span>Remove${visuallyHidden("the webhook")}</span>`;
+  return item(new URL(webhook.url).host, facts, endForm(place, "webhook/remove", label));
 }
 
-function tokenRow(
-  ending: Ending,
-  { token_id, name, scopes, created_at, last_used_at, expires_at, made_by }: AgentToken,
-) {
-  const now = ending.ctx.parts.now();
-  const used = last_used_at === null ? html`Never used` : html`Last used ${ago(last_used_at, now)}`;
-  return html`<li>
-    <div>
-      <p class="titled"><span class="name cut" dir="auto">${name}</span></p>
-      <p class="sub">
-        Agent: ${scopes.join(", ")} · Made ${ago(created_at, now)} ${MAKERS[made_by]} · ${used} · Until
-        ${onDay(new Date(expires_at).toISOString(), now)}
-      </p>
-    </div>
-    ${endForm(ending, `tokens/${token_id}/revoke`, html`<span>Revoke<span class="hidden"> ${isolated(name)}</span></span>`)}
-  </li>`;
+function tokenItem(place: Place, token: AgentToken): Html {
+  const { token_id, name, scopes, created_at, last_used_at, expires_at, made_by } = token;
+  const now = place.ctx.parts.now();
+  const used = last_used_at === null ? "Never used" : html`Last used ${ago(last_used_at, now)}`;
+  const until = onDay(new Date(expires_at).toISOString(), now);
+  const made = html`Made ${ago(created_at, now)} ${MAKERS[made_by]}`;
+  const label = html`<span>Revoke<span class="hidden"> ${isolated(name)}</span></span>`;
+  const facts = html`Agent: ${scopes.join(", ")} · ${made} · ${used} · Until ${until}`;
+  return item(name, facts, endForm(place, `tokens/${token_id}/revoke`, label));
 }
 
-const codeRow = ({ expires_at, made_by }: OpenOwnerCode, now: number): Html =>
-  html`<li>
-    <div>
-      <p class="titled"><span class="name">Owner code</span></p>
-      <p class="sub">Not used yet · Ends in ${ahead(expires_at - now)} · Made ${MAKERS[made_by]}</p>
-    </div>
-  </li>`;
+const codeItem = ({ expires_at, made_by }: OpenOwnerCode, now: number): Html =>
+  item("Owner code", html`Not used yet · Ends in ${ahead(expires_at - now)} · Made ${MAKERS[made_by]}`, null);
 
-/** Past these they are counted alone: each lasts for five minutes. */
+/** The rest is counted alone: a code lasts for five minutes. */
 const SHOWN_CODES = 5;
+
+function list(place: Place, settings: CommentSettings, tokens: readonly AgentToken[], codes: readonly OpenOwnerCode[]) {
+  const now = place.ctx.parts.now();
+  const more = codes.length - SHOWN_CODES;
+  return html`<ul class="access" role="list" aria-label="Access">
+      ${webhookItem(place, settings)} ${tokens.map((token) => tokenItem(place, token))}
+      ${codes.slice(0, SHOWN_CODES).map((code) => codeItem(code, now))}
+    </ul>
+    ${more > 0 && html`<p class="small dim">And ${count(more, "open owner code")} more.</p>`}
+    <p class="small dim">
+      <code>svc tokens revoke --site ${place.site.site_id}</code> ends all of it, with every manage_token of the site.
+    </p>`;
+}
 
 /** The part of the page of a site's comments; nothing for a site that never had any and that nobody else acts for. */
 export async function accessSection(ctx: SignedIn, site: Site, settings: CommentSettings): Promise<Html | false> {
   const { notes } = ctx.parts.store;
   const [tokens, codes] = [await notes.tokens(site.site_id), await notes.ownerCodes(site.site_id)];
-  const [ending, now] = [{ ctx, site }, ctx.parts.now()];
-  const more = codes.length - SHOWN_CODES;
-  const none = tokens.length + codes.length === 0 && settings.webhook === null;
-  if (none && settings.last_mode === null) return false;
+  const is_empty = tokens.length + codes.length === 0 && settings.webhook === null;
+  if (is_empty && settings.last_mode === null) return false;
   return html`<section class="card" aria-labelledby="access">
     <h2 id="access">Access</h2>
     ${
-      none
-        ? html`<p class="small dim">
-            No webhook, no agent's token and no open owner code: your account alone acts here.
-          </p>`
-        : html`<ul class="rows pairs" role="list" aria-label="Access">
-              ${webhookRow(ending, settings)} ${tokens.map((token) => tokenRow(ending, token))}
-              ${codes.slice(0, SHOWN_CODES).map((code) => codeRow(code, now))}
-            </ul>
-            ${more > 0 && html`<p class="small dim">And ${count(more, "open owner code")} more.</p>`}
-            <p class="small dim">
-              <code>svc tokens revoke --site ${site.site_id}</code> ends all of it, with every manage_token of the site.
-            </p>`
+      is_empty
+        ? html`<p class="small dim">No webhook, no agent's token, no open owner code: your account alone acts here.</p>`
+        : list({ ctx, site }, settings, tokens, codes)
     }
   </section>`;
 }

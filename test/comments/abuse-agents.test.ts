@@ -202,6 +202,6 @@ describe("A25 an agent", () => {
     const token = await site.token(["reply"], "Support");
     await call(site, token, "reply", { thread_id: id, text: "It is", request_id: "1" });
     const page = await (await world.server.site(site.site.slug, "/_svc/comments/view?page=/guide.html")).text();
-    expect(page).toMatch(/<bdi>Support<\/bdi>\s*\(agent\)/);
+    expect(page).toMatch(/<bdi>Support<\/bdi>\s*<span class="badge">Agent<\/span>/);
   });
 });

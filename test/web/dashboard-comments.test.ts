@@ -1,6 +1,7 @@
 /** WEB 7: a site's comments in the dashboard, as its pages and forms answer. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
+import { newCommentId, newNoteEventId } from "../../src/base/tokens.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
@@ -303,6 +304,20 @@ describe("A25 access", () => {
     ]);
     expect(listed[3]).toMatch(/^Owner code Not used yet · Ends in (4|5) minutes · Made with a manage_token$/);
     expect(listed).toHaveLength(4);
+  });
+
+  test("A25 an agent has its badge where it answered and where it decided", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("Is it so?");
+    const agent = { id: "a_x", name: "Support", kind: "agent" } as const;
+    const { notes } = server.running.store;
+    const { site_id } = site;
+    const answer = { site_id, id: newCommentId(), thread_id: id, by: agent, text: "It is", canonical: null } as const;
+    await notes.reply({ ...answer, visibility: "public", as: { kind: "public" } });
+    await notes.decide({ site_id, id, action: "resolve", by: agent, note: null, event_id: newNoteEventId() });
+    const { text } = await read("?show=resolved");
+    expect(text).toMatch(/Support Agent just now It is/);
+    expect(text).toMatch(/Resolved by Support Agent just now/);
   });
 
   test("WEB 1.9: the name of an agent is text", async () => {

@@ -311,7 +311,7 @@ const VERBS = {
 
 const eventLine = ({ action, by, note, created_at }: NoteEvent, now: number): Html =>
   html`<li>
-    ${VERBS[action]} by ${isolated(by.name)}${by.kind === "agent" && " (agent)"}
+    ${VERBS[action]} by ${isolated(by.name)}${by.kind === "agent" && html` ${badge("Agent")}`}
     ${ago(created_at, now)}${note !== null && html`: ${isolated(note)}`}
   </li>`;
 

@@ -158,7 +158,7 @@ export const COMMENT_ROWS = {
       ),
     },
     answers: { 201: { description: "The token, shown here and never again.", content: json(NEW_AGENT_TOKEN) } },
-    codes: [...MEMBER_CODES, "site_disabled", "rate_limited"],
+    codes: [...MEMBER_CODES, "name_reserved", "site_disabled", "rate_limited"],
   },
   "GET /sites/:id/comments/tokens": {
     ...by_keepers,

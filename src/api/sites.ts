@@ -343,7 +343,11 @@ export const SITE_ROWS = {
       content: json(
         object(
           { claim_token: string("Of the deploy that made the site.", { maxLength: 512 }) },
-          { revoke_manage_tokens: boolean("Ends the manage_tokens of whoever gave it away.") },
+          {
+            revoke_manage_tokens: boolean(
+              "Ends the manage_tokens of whoever gave it away, and what those made for its comments.",
+            ),
+          },
         ),
         { claim_token: "svc_claim_…" },
       ),
@@ -355,7 +359,8 @@ export const SITE_ROWS = {
     id: "revokeManageTokens",
     tag: "Sites",
     summary: "End all manage_tokens of a site",
-    description: "The next deploy with a session answers with a fresh one.",
+    description:
+      "With them end the agents' tokens, owner codes, owners' browsers and the webhook of its comments. The next deploy with a session answers with a fresh manage_token.",
     who: { owner: null },
     answers: ok("They have ended.", REVOKED, { ok: true, revoked: 2 }),
     codes: [],

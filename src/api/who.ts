@@ -64,7 +64,10 @@ export const schemesOf = (session_cookie: string): Readonly<Record<string, Json>
   },
   visitor: inCookie("svc_cmt", "Who a visitor is on this site: given with the first post."),
   passcodeGrant: inCookie("svc_cmt_pass", "Given for the passcode; asked for in mode `passcode` alone."),
-  ownerBrowser: inCookie("svc_cmt_own", "Given for an owner's code: moderates for an hour."),
+  ownerBrowser: inCookie(
+    "svc_cmt_own",
+    "Given for an owner's code: moderates for an hour, and deletes if a session made the code.",
+  ),
 });
 
 const cookie = (method: string): Requirement =>
@@ -97,7 +100,11 @@ interface Demand {
 
 const ACCOUNT: Demand = { by: session, codes: ["unauthorized"] };
 
-const WRITER: Demand = { by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER], codes: WRITING };
+/** An owner whose hour a revocation ended while the body came is `unauthorized`. */
+const WRITER: Demand = {
+  by: () => [...admitted(NONE), ...admitted(VISITOR), OWNER],
+  codes: [...WRITING, "unauthorized"],
+};
 
 const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   no_one: { by: () => [], codes: [] },
@@ -118,7 +125,7 @@ const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
   },
   writer: WRITER,
   form_writer: WRITER,
-  author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity"] },
+  author: { by: () => [...admitted(VISITOR), OWNER], codes: [...WRITING, "no_identity", "unauthorized"] },
   visitor: { by: () => admitted(VISITOR), codes: [...WRITING, "no_identity"] },
   visitor_reads: { by: () => [VISITOR], codes: [...HERE, "no_identity"] },
   owner_here: { by: () => [OWNER], codes: [...HERE, "unauthorized"] },

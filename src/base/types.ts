@@ -220,6 +220,8 @@ export interface Site {
   comments_mode: CommentsMode;
   /** Counts each change of the settings of its comments. */
   comments_changes: number;
+  /** An owner's cookie of an older epoch is void. */
+  owner_epoch: number;
   /** JSON list of what looks suspicious, until an operator clears the site; null if it is not in quarantine. */
   quarantine: string | null;
   /** The newest version when an operator last cleared it; null for never. */

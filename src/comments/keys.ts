@@ -22,7 +22,7 @@ export interface Keys {
   cursor: string;
 }
 
-type Label = "svc_cmt" | "svc_cmt_host" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form";
+type Label = "svc_cmt" | "svc_cmt_host" | "svc_cmt_pass" | "svc_cmt_own" | "svc_cmt_form" | "svc_claim_ended";
 
 /** Raw HMAC-SHA256. */
 const hmac = (key: string, text: string): Buffer => createHmac("sha256", key).update(text).digest();

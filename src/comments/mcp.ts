@@ -64,8 +64,10 @@ function refuseForeignPages({ request, origin }: McpCall): void {
 /** Throws 401, 403, 404, 429, 451. */
 export async function answerAgent(parts: McpParts, call: McpCall): Promise<Response> {
   refuseForeignPages(call);
-  const agent = await agentOf(parts, call.site_id, call.token);
+  await agentOf(parts, call.site_id, call.token);
   const message = await read(call);
+  // Asked again, for the token may have ended while the body came.
+  const agent = await agentOf(parts, call.site_id, call.token);
   await limit(parts, call, agent, message);
   if (message instanceof Response) return message;
   if (message.kind !== "request") return accepted(call);

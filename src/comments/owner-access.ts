@@ -5,8 +5,10 @@ import type { AgentToken, AgentScope } from "../store/notes.ts";
 import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
+import type { Site } from "../base/types.ts";
 import { readMembers } from "./annotation.ts";
 import type { OwnerCtx, OwnerHandler } from "./context.ts";
+import { checkName } from "./visitor-names.ts";
 
 const CODE_MS = 5 * UNIT_MS.m;
 const SCOPES: readonly AgentScope[] = ["read", "reply", "resolve", "see_pending"];
@@ -29,9 +31,10 @@ async function makeOwnerCode(ctx: OwnerCtx) {
 
 const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });
 
-function nameIn(sent: unknown): string {
+/** Agents' names stand beside those of people, so the same ones are refused: no agent is called "Owner". */
+function nameIn(sent: unknown, { label }: Pick<Site, "label">): string {
   const name = typeof sent === "string" && sent.isWellFormed() ? sent.normalize("NFKC").trim() : "";
-  if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return name;
+  if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return checkName(name, label);
   throw invalid("name", `The member "name" must be 1 to ${LONGEST_NAME} visible characters.`);
 }
 
@@ -64,7 +67,7 @@ async function makeToken({ parts, site, by, request }: OwnerCtx) {
     hash: hashToken(token),
     token_id: newAgentTokenId(),
     site_id: site.site_id,
-    name: nameIn(members.name),
+    name: nameIn(members.name, site),
     scopes: scopesIn(members.scopes),
     expires_at: parts.now() + daysIn(members.expires_in_days) * UNIT_MS.d,
   });
@@ -76,11 +79,17 @@ async function listTokens({ parts, site }: OwnerCtx) {
   return { tokens: (await parts.store.notes.tokens(site.site_id)).map(tokenJson) };
 }
 
-async function endToken({ parts, site, by, params }: OwnerCtx): Promise<null> {
-  const ended = await parts.store.notes.removeToken(site.site_id, by, params.token!);
+/** Throws 404 if the site has no such token. */
+export async function endAgentToken(
+  { parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">,
+  token_id: string,
+): Promise<null> {
+  const ended = await parts.store.notes.removeToken(site.site_id, by, token_id);
   if (!ended) throw new Refusal("not_found", "This site has no such token.");
   return null;
 }
+
+const endToken = (ctx: OwnerCtx): Promise<null> => endAgentToken(ctx, ctx.params.token!);
 
 /** The rows of the API that this file answers for owners. */
 export const OWNER_ACCESS = {

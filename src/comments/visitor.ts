@@ -4,7 +4,7 @@ import type { SITE_HOST } from "../api/site-host.ts";
 import type { SiteCallers } from "../api/who.ts";
 import { Refusal } from "../base/errors.ts";
 import { refuseUnlessOwnOrigin } from "../http/csrf.ts";
-import type { Author, Viewpoint } from "../store/notes.ts";
+import type { Author, SpentOwnerCode, Viewpoint } from "../store/notes.ts";
 import { refusals } from "../store/refusals.ts";
 import type { Site } from "../base/types.ts";
 import type { CommentParts, Ctx } from "./context.ts";
@@ -21,6 +21,8 @@ export interface Who {
   /** The visitor with this identity; null without one. */
   visitor: Author | null;
   owner: boolean;
+  /** False for an owner whose code a manage_token made: it never deletes. */
+  may_delete: boolean;
   /** The author of what they write now: the owner goes before the visitor. `as` is whose view they have. */
   author: Author | null;
   as: Viewpoint;
@@ -31,6 +33,9 @@ export const ownerOf = (keys: Keys, { site_id }: Pick<Site, "site_id">): Author 
   name: "Owner",
   kind: "owner",
 });
+
+/** The owner by a cookie, which a revocation may end before the change commits. */
+const ownerHere = (keys: Keys, site: Site): Author => ({ ...ownerOf(keys, site), owner_epoch: site.owner_epoch });
 
 async function visitorOf({ keys, store }: CommentParts, site: Site, { identity, name }: Identity): Promise<Author> {
   const id = personId(keys, site.site_id, identity);
@@ -58,10 +63,12 @@ export async function whoAsks(ctx: Ctx): Promise<Who> {
   const { keys, now, config } = parts;
   const { identity, conflict, planted } = readIdentity(keys, ctx, now());
   if (conflict || planted) exchange.cookies = clearedIdentity(config.sites_domain, ctx, path);
-  const owner = isOwner(keys, site, request, now());
+  const cookie = ownerCookieOf(keys, site, request, now());
+  const owner = cookie !== null;
   const visitor = identity && (await visitorOf(parts, site, identity));
-  const author = owner ? ownerOf(keys, site) : visitor;
-  return { identity, conflict, visitor, owner, author, as: viewpointOf(owner, visitor) };
+  const author = owner ? ownerHere(keys, site) : visitor;
+  const may_delete = !owner || cookie.may_delete;
+  return { identity, conflict, visitor, owner, may_delete, author, as: viewpointOf(owner, visitor) };
 }
 
 function refuseOff({ site }: Pick<Ctx, "site">): void {
@@ -80,7 +87,7 @@ const passcodeRequired = (): Refusal =>
 export async function isAdmitted({ request, site, parts }: Ctx): Promise<boolean> {
   if (site.comments_mode !== "passcode") return true;
   const { keys, store, now } = parts;
-  if (isOwner(keys, site, request, now())) return true;
+  if (ownerCookieOf(keys, site, request, now()) !== null) return true;
   const { passcode_epoch } = await store.notes.settings(site);
   return hasGrant(keys, site, passcode_epoch, request, now());
 }
@@ -117,8 +124,8 @@ const noOwner = (): Refusal =>
 
 /** The owner, who reads the queue on the site's host. Throws 401 for anybody else. */
 function ownerAsks({ request, site, parts: { keys, now } }: Ctx): Author {
-  if (!isOwner(keys, site, request, now())) throw noOwner();
-  return ownerOf(keys, site);
+  if (ownerCookieOf(keys, site, request, now()) === null) throw noOwner();
+  return ownerHere(keys, site);
 }
 
 export const noIdentity = (): Refusal =>
@@ -297,16 +304,27 @@ const hasGrant = (keys: Keys, { site_id }: SiteId, epoch: number, request: Reque
     return said?.s === site_id && said.e === epoch && typeof said.x === "number" && said.x > secondsOf(now);
   });
 
-export function ownerCookie(keys: Keys, { site_id }: SiteId, now: number): string {
-  const value = seal("svc_cmt_own", single(keys.owner), { s: site_id, x: secondsOf(now) + OWNER_S });
+/** For the code that was spent. A revocation moves the site's epoch and so ends the cookie; `d` says whether it may delete. */
+export function ownerCookie(keys: Keys, { site_id }: SiteId, spent: SpentOwnerCode, now: number): string {
+  const { owner_epoch: e, made_by } = spent;
+  const said = { s: site_id, e, d: made_by === "account", x: secondsOf(now) + OWNER_S };
+  const value = seal("svc_cmt_own", single(keys.owner), said);
   return cookie("svc_cmt_own", value, OWNER_S, "SameSite=Strict; Path=/_svc/comments/");
 }
 
-const isOwner = (keys: Keys, { site_id }: SiteId, request: Request, now: number): boolean =>
-  cookieValues(request, "svc_cmt_own").some((value) => {
-    const said = unseal("svc_cmt_own", single(keys.owner), value);
-    return said?.s === site_id && typeof said.x === "number" && said.x > secondsOf(now);
-  });
+/** Finds out what the request's cookie lets its bearer do as the site's owner; null if none counts. */
+function ownerCookieOf(
+  keys: Keys,
+  { site_id, owner_epoch }: Pick<Site, "site_id" | "owner_epoch">,
+  request: Request,
+  now: number,
+): { may_delete: boolean } | null {
+  const valid = cookieValues(request, "svc_cmt_own")
+    .map((value) => unseal("svc_cmt_own", single(keys.owner), value))
+    .filter((said) => said?.s === site_id && said.e === owner_epoch)
+    .filter((said) => typeof said?.x === "number" && said.x > secondsOf(now));
+  return valid.length === 0 ? null : { may_delete: valid.some((said) => said?.d === true) };
+}
 
 // The proof below says which `svc_cmt` this host set. A sibling site may set one for the parent domain, with the identity of
 // somebody who really wrote here, and its visitor would write as that person (COMMENTS 4). No other host can set a cookie

@@ -134,21 +134,15 @@ const LONGEST_TOKEN = 512;
 
 interface ClaimBody {
   claim_token: string;
-  /** True ends the manage_tokens of the person who gave the site away. */
+  /** True ends the access of the person who gave the site away. */
   revoke_manage_tokens: boolean;
 }
 
-/** Used by the page of `claim_url`, too. */
-export async function claimSite(ctx: AccountCtx, read: () => Promise<ClaimBody>) {
+/** The claim that is asked for, once it is counted. Used by the page of `claim_url`, too. */
+export async function askedClaim(ctx: AccountCtx, read: () => Promise<ClaimBody>) {
   await limitClient(ctx, "rate_claim");
   const { claim_token, revoke_manage_tokens } = await read();
-  const claim_hash = hashToken(claim_token);
-  return ctx.parts.store.ownership.claim({
-    site_id: ctx.params.id!,
-    claim_hash,
-    by: ctx.caller,
-    revoke_manage_tokens,
-  });
+  return { site_id: ctx.params.id!, claim_hash: hashToken(claim_token), by: ctx.caller, revoke_manage_tokens };
 }
 
 async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
@@ -163,7 +157,8 @@ async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
 
 /** `POST /sites/:id/claim`. */
 async function claim(ctx: AccountCtx) {
-  const { site_id, slug, owner_account_id } = await claimSite(ctx, () => readClaim(ctx));
+  const { site } = await ctx.parts.store.ownership.claim(await askedClaim(ctx, () => readClaim(ctx)));
+  const { site_id, slug, owner_account_id } = site;
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
 }
 

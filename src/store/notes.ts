@@ -13,6 +13,8 @@ export interface Author {
   id: string;
   name: string;
   kind: AuthorKind;
+  /** The site's epoch, for an owner by a cookie: it must still be this one when the change commits. */
+  owner_epoch?: number;
 }
 
 /** A passage in the normalised text of a page. */
@@ -125,6 +127,33 @@ export interface CommentSettings {
   /** Grants of an older epoch are void. */
   passcode_epoch: number;
   webhook: Webhook | null;
+  /** The credential that set or removed it last. */
+  webhook_by: Maker;
+}
+
+/** The credential that made something which acts for a site's owner: a manage_token of a deploy without an account (`giver`),
+ *  one that a deploy gave to an account (`manage`), or a session (`account`). A revocation goes by it (RELIABILITY A25). */
+export type Maker = "giver" | "manage" | "account";
+
+/** The things that act for a site's owner without a session. */
+export interface StandingAccess {
+  agent_tokens: number;
+  owner_codes: number;
+  /** The host that events go to; null without a webhook. */
+  webhook: string | null;
+}
+
+export interface OpenOwnerCode {
+  made_by: Maker;
+  /** Epoch milliseconds. */
+  expires_at: number;
+}
+
+/** The content of a cookie that an owner's code gives. */
+export interface SpentOwnerCode {
+  /** The site's, as the cookie carries it. */
+  owner_epoch: number;
+  made_by: Maker;
 }
 
 export type AgentScope = "read" | "reply" | "resolve" | "see_pending";
@@ -139,6 +168,7 @@ export interface AgentToken {
   last_used_at: string | null;
   /** Epoch milliseconds. */
   expires_at: number;
+  made_by: Maker;
 }
 
 export type EventAction = "approved" | "rejected" | "resolved" | "reopened" | "deleted";

@@ -5,7 +5,9 @@ import { siteState } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { accountSites, type AskedSites, type SitePlace } from "./account-sites.ts";
 import { audit } from "./audit.ts";
-import { change, type Op, read, statement, steps, write } from "./operation.ts";
+import type { StandingAccess } from "./notes.ts";
+import { accessRows } from "./notes/settings.ts";
+import { answering, change, type Op, read, statement, steps } from "./operation.ts";
 import { sessionRows, type SignedIn } from "./people/sessions.ts";
 import { permission, type WriteBy } from "./permission.ts";
 import { refusals } from "./refusals.ts";
@@ -15,8 +17,19 @@ interface Claim {
   site_id: string;
   claim_hash: string;
   by: SignedIn;
-  /** Ends the manage_tokens of the one who gave the site away. */
+  /** Ends the access of the one who gave the site away. */
   revoke_manage_tokens?: boolean;
+}
+
+/** The things that a revocation ends: manage_tokens, and what acts for the owner without a session (RELIABILITY A25). */
+export interface EndedAccess extends StandingAccess {
+  manage_tokens: number;
+}
+
+interface Claimed {
+  site: Site;
+  /** Null if the claim revoked nothing. */
+  ended: EndedAccess | null;
 }
 
 interface Attach {
@@ -45,8 +58,8 @@ const own = statement<Site>(
   "update sites set owner_account_id = ?, expires_at = null, network = null where site_id = ? returning *",
 );
 
-function* claim(wanted: Claim, now: number): Op<Site> {
-  const { site_id, claim_hash, by } = wanted;
+/** The site, if the account may claim it with this token. */
+function* claimable({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
   yield* sessionRows.refuseUnlessHeld(by);
   const token = yield* manageTokens.known(claim_hash);
   if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
@@ -55,23 +68,53 @@ function* claim(wanted: Claim, now: number): Op<Site> {
   if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
     throw new Refusal("already_owned", "This site already belongs to another account.");
   }
-  // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
-  if (wanted.revoke_manage_tokens) yield* endTokens(site_id, "givers", by, now);
-  return site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site;
+  return site;
 }
 
-function* endTokens(site_id: string, which: "all" | "givers", { account_id }: SignedIn, now: number): Op<number> {
-  const ended = yield* manageTokens.revoke(site_id, which);
-  const [at, reason] = [new Date(now).toISOString(), `${ended} of them`];
-  if (ended > 0) yield* audit({ at, actor: account_id, action: "revoke-tokens", site_id, account_id, reason });
+function* claim(wanted: Claim, now: number): Op<Claimed> {
+  const site = yield* claimable(wanted, now);
+  const { site_id, by } = wanted;
+  // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
+  const ended = wanted.revoke_manage_tokens ? yield* endAccess(site_id, "givers", by, now) : null;
+  return { site: site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site, ended };
+}
+
+/** Finds out, for a claim, what it ends if it revokes. */
+function* claimEnds(wanted: Claim, now: number): Op<EndedAccess> {
+  const { site_id } = yield* claimable(wanted, now);
+  const manage_tokens = yield* manageTokens.countGivers(site_id);
+  return { manage_tokens, ...(yield* accessRows.standing(site_id, "givers", now)) };
+}
+
+/** The audit's line: `2 of them, 1 agent token, the webhook to hooks.example`. */
+function endedWords({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAccess): string {
+  return [
+    `${manage_tokens} of them`,
+    agent_tokens > 0 && `${agent_tokens} agent token${agent_tokens === 1 ? "" : "s"}`,
+    owner_codes > 0 && `${owner_codes} owner code${owner_codes === 1 ? "" : "s"}`,
+    webhook !== null && `the webhook to ${webhook}`,
+  ]
+    .filter((part) => part !== false)
+    .join(", ");
+}
+
+function* endAccess(site_id: string, which: "all" | "givers", by: SignedIn, now: number): Op<EndedAccess> {
+  const manage_tokens = yield* manageTokens.revoke(site_id, which);
+  const ended = { manage_tokens, ...(yield* accessRows.end(site_id, which, now)) };
+  const reason = endedWords(ended);
+  if (reason === "0 of them") return ended;
+  const { account_id } = by;
+  const at = new Date(now).toISOString();
+  yield* audit({ at, actor: account_id, action: "revoke-tokens", site_id, account_id, reason });
   return ended;
 }
 
-function* revoke(site_id: string, by: SignedIn, now: number): Op<number> {
+function* revoke(site_id: string, by: SignedIn, now: number): Op<{ slug: string; revoked: number }> {
   yield* sessionRows.refuseUnlessHeld(by);
   const site = yield* siteRows.byId.get(site_id);
   if (!site || site.owner_account_id !== by.account_id) throw refusals.unknownSite();
-  return yield* endTokens(site_id, "all", by, now);
+  const { manage_tokens } = yield* endAccess(site_id, "all", by, now);
+  return { slug: site.slug, revoked: manage_tokens };
 }
 
 function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: number): Op<NotAttached | null> {
@@ -155,7 +198,12 @@ const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all
 
 export const OWNERSHIP = {
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
-  claim: change(({ now }, wanted: Claim) => claim(wanted, now()), its),
+  claim: change(
+    ({ now }, wanted: Claim) => claim(wanted, now()),
+    ({ site }) => its(site),
+  ),
+  /** Answers what that claim ends if it revokes. Throws as `claim`, and changes nothing. */
+  claimEnds: read(({ now }, wanted: Claim) => claimEnds(wanted, now())),
   /** One answer for each, in their order; null means attached. */
   attach: change(({ now }, items: readonly Attach[], by: SignedIn) => attach(items, by, now()), someDone),
   /** Newest first, from the newest on or from the one after `after`; at most `limit`. */
@@ -173,9 +221,16 @@ export const OWNERSHIP = {
   ),
   /** How many previews of the site are shown now. */
   countPreviews: read(({ now }, site_id: string) => countPreviews(site_id, now())),
-  /** Ends all manage_tokens of the site, and answers how many there were. Throws `unknown_site` for a site that is not the
-   *  account's. */
-  revokeTokens: write(({ now }, site_id: string, by: SignedIn) => revoke(site_id, by, now()), { frees: true }),
+  /** Ends all manage_tokens of the site and all else that acts for its owner without a session, and answers how many
+   *  manage_tokens there were. Throws `unknown_site` for a site that is not the account's. */
+  revokeTokens: answering(
+    change(
+      ({ now }, site_id: string, by: SignedIn) => revoke(site_id, by, now()),
+      ({ slug }) => [slug],
+      { frees: true },
+    ),
+    ({ revoked }) => revoked,
+  ),
   /** One answer for each, in their order; null means deleted. */
   remove: change(({ now }, site_ids: readonly string[], by: SignedIn) => remove(site_ids, by, now()), someDone, {
     frees: true,

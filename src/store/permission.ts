@@ -1,6 +1,7 @@
 /** Whether a credential that was accepted before a slow step still holds: asked inside the writing transaction. */
 import { Refusal } from "../base/errors.ts";
 import type { Site } from "../base/types.ts";
+import type { Maker } from "./notes.ts";
 import type { Op } from "./operation.ts";
 import { type Granted, grants } from "./people/deploy-tokens.ts";
 import { sessionRows, type SignedIn } from "./people/sessions.ts";
@@ -40,6 +41,12 @@ const writableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(ask
 /** The same for changes that a frozen site takes too. */
 const settableSite = (asked: WrittenSite, now: number): Op<Site> => heldSite(asked, now, refuseUnlessThere);
 
+/** The kind of credential that makes something for a site. */
+function* makerOf(by: WriteBy): Op<Maker> {
+  if (!("token_hash" in by)) return "account";
+  return (yield* manageTokens.isGivers(by.token_hash)) ? "giver" : "manage";
+}
+
 /** Notes the use of a manage_token; a session's use and a deploy token's are noted as they are found. */
 function* noteUse(by: WriteBy, now: number): Op<void> {
   if ("token_hash" in by) yield* manageTokens.noteUse(by.token_hash, new Date(now).toISOString());
@@ -50,5 +57,6 @@ export const permission = {
   refuseUnlessOwner,
   writableSite,
   settableSite,
+  makerOf,
   noteUse,
 };

@@ -168,6 +168,21 @@ function* revokeTokensOf(account_id: string): Op<number> {
   return (yield* revokeGiven.run(account_id)).changes;
 }
 
+const countGivers = statement<{ n: number }>(
+  "select count(*) as n from tokens where site_id = ? and kind = 'manage' and account_id is null",
+);
+const givers = statement("select 1 from tokens where hash = ? and account_id is null");
+
+/** How many manage_tokens of deploys without an account a site has. */
+function* countGiversTokens(site_id: string): Op<number> {
+  return (yield* countGivers.get(site_id))!.n;
+}
+
+/** Whether a deploy without an account was given this one. */
+function* isGivers(hash: string): Op<boolean> {
+  return (yield* givers.get(hash)) !== null;
+}
+
 const useToken = statement("update tokens set used_at = ? where hash = ?");
 const noteTokenUse = (hash: string, at: string): Op<void> => useToken.do(at, hash);
 
@@ -182,6 +197,8 @@ export const manageTokens = {
   add: addTokens,
   revoke: revokeTokens,
   revokeOf: revokeTokensOf,
+  countGivers: countGiversTokens,
+  isGivers,
   noteUse: noteTokenUse,
   manages,
 };

@@ -1,14 +1,18 @@
 /** `/claim/<site_id>`, the page of `claim_url`: after the sign-in the site belongs to the account. The token comes in
- *  the fragment, which no server and no log sees; without script it is pasted. */
+ *  the fragment, which no server and no log sees; without script it is pasted. A claim that ends the access of whoever
+ *  deployed the site lists first what it ends (RELIABILITY A25). */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
-import { claimSite } from "../routes/account.ts";
+import { seal, single, unseal } from "../comments/keys.ts";
+import { askedClaim } from "../routes/account.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx, Route } from "../routes/context.ts";
+import type { EndedAccess } from "../store/ownership.ts";
 import { isSessionEnded } from "../store/refusals.ts";
+import { count } from "./browser/wording.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";
 import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
@@ -51,10 +55,36 @@ const tokenField = (token: string, refusal: Refusal | undefined): Html =>
 interface Typed {
   claim_token: string;
   revoke_manage_tokens: boolean;
+  /** Whether the page was sent that does not say yet what ends. */
+  look: boolean;
 }
-const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: true };
+const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: true, look: true };
 
-async function askForToken(ctx: Ctx, caller: SignedInCaller, typed = NOTHING, refusal?: Refusal): Promise<Response> {
+/** Its parts in words; empty if nothing acts for the site but its owner. */
+function wordsOf({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAccess): Html[] {
+  return [
+    manage_tokens > 0 && html`${count(manage_tokens, "manage_token")}`,
+    agent_tokens > 0 && html`${agent_tokens === 1 ? "1 agent's token" : `${agent_tokens} agents' tokens`}`,
+    owner_codes > 0 && html`${count(owner_codes, "owner code")}`,
+    webhook !== null && html`the webhook to <code>${webhook}</code>`,
+  ].filter((words) => words !== false);
+}
+
+const endedList = (ended: EndedAccess): Html =>
+  html`<ul class="bullets">
+    ${wordsOf(ended).map((words) => html`<li>${words}</li>`)}
+    <li>each browser's hour as the owner on the site</li>
+  </ul>`;
+
+interface ShownAgain {
+  typed: Typed;
+  refusal?: Refusal;
+  /** The things that the claim ends while the box is ticked. */
+  ends?: EndedAccess;
+}
+
+async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain = { typed: NOTHING }) {
+  const { typed, refusal, ends } = shown;
   const box = checkbox({
     name: "revoke_manage_tokens",
     value: "true",
@@ -68,13 +98,36 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, typed = NOTHING, re
     <form method="post" action="${pageOf(ctx)}" class="fields">
       ${csrfField(csrfOf(ctx)!)} ${tokenField(typed.claim_token, refusal)}
       <div>${box}</div>
-      ${button("Claim the site", { kind: "primary", wide: true, attributes: html`data-claim` })}
+      ${
+        ends &&
+        html`<div>
+          <p>While the box is ticked, the claim ends:</p>
+          ${endedList(ends)}
+        </div>`
+      }
+      ${button("Claim the site", { kind: "primary", wide: true, attributes: html`data-claim ${!ends && html`name="look" value="true"`}` })}
     </form>
     ${await signedInAs(ctx, caller, pageOf(ctx))}`;
   return answer(ctx, "Keep this site", body, refusal);
 }
 
+/** The site's and nobody else's: a link that a stranger made says nothing. */
+const ENDED = "svc_claim_ended";
+const ringOf = ({ parts }: Ctx) => single(parts.comments.keys.cursor);
+
+function endedIn(ctx: Ctx): EndedAccess | null {
+  const said = unseal(ENDED, ringOf(ctx), ctx.query.get("ended") ?? "");
+  return said?.["site_id"] === ctx.params.id ? (said as unknown as EndedAccess) : null;
+}
+
+const claimed = (ctx: Ctx, ended: EndedAccess | null): string => {
+  if (ended === null) return pageOf(ctx);
+  const value = seal(ENDED, ringOf(ctx), { site_id: ctx.params.id, ...ended });
+  return `${pageOf(ctx)}?ended=${value}`;
+};
+
 function yours(ctx: Ctx, slug: string): Response {
+  const ended = endedIn(ctx);
   const url = siteUrl(ctx.parts.config, slug);
   return answer(
     ctx,
@@ -82,6 +135,13 @@ function yours(ctx: Ctx, slug: string): Response {
     html`<h1>This site is yours</h1>
       <div data-claimed>${statusBox("It does not expire.")}</div>
       <p class="address">${siteLink(url)}</p>
+      ${
+        ended &&
+        html`<div>
+          <p>The access of whoever deployed it has ended:</p>
+          ${endedList(ended)}
+        </div>`
+      }
       <p>${linkButton(`/dashboard/sites/${ctx.params.id!}`, "Manage this site", { kind: "primary" })}</p>`,
   );
 }
@@ -99,21 +159,26 @@ async function submitClaim(ctx: Ctx) {
   const { caller, request, exchange } = ctx;
   if (caller.kind !== "account") return signedOutMeanwhile(ctx, pageOf(ctx));
   const typed = async (): Promise<Typed> => {
-    const { claim_token = "", revoke_manage_tokens } = await readForm(request);
-    return { claim_token: claim_token.trim(), revoke_manage_tokens: revoke_manage_tokens === "true" };
+    const { claim_token = "", revoke_manage_tokens, look } = await readForm(request);
+    const revokes = revoke_manage_tokens === "true";
+    return { claim_token: claim_token.trim(), revoke_manage_tokens: revokes, look: look === "true" };
   };
+  const { ownership } = ctx.parts.store;
   try {
-    await claimSite({ ...ctx, caller }, async () => {
+    const wanted = await askedClaim({ ...ctx, caller }, async () => {
       const sent = await typed();
       stringMember({ ...sent }, "claim_token", LONGEST_TOKEN);
       return sent;
     });
+    const sent = await typed();
+    const ends = sent.look && sent.revoke_manage_tokens ? await ownership.claimEnds(wanted) : null;
+    if (ends !== null && wordsOf(ends).length > 0) return await askForToken(ctx, caller, { typed: sent, ends });
+    return answerRedirect(claimed(ctx, (await ownership.claim(wanted)).ended), exchange);
   } catch (error) {
     if (isSessionEnded(error)) return signedOutMeanwhile(ctx, pageOf(ctx));
     if (!isShownAgain(error)) throw error;
-    return askForToken(ctx, caller, await typed().catch(() => NOTHING), error);
+    return askForToken(ctx, caller, { typed: await typed().catch(() => NOTHING), refusal: error });
   }
-  return answerRedirect(pageOf(ctx), exchange);
 }
 
 /** The page of a claim link. */

@@ -134,6 +134,8 @@ const SAID = {
   "session-ended": "The session has ended.",
   "sessions-ended": "All other sessions have ended.",
   "token-revoked": "The deploy token is revoked: nothing deploys with it any more.",
+  "agent-revoked": "The agent's token is revoked: nothing is read or answered with it any more.",
+  "webhook-removed": "The webhook is removed: nothing is sent to it any more.",
   approved: "Approved: everybody sees it.",
   rejected: "Rejected: nobody sees it any more.",
   resolved: "The thread is resolved.",

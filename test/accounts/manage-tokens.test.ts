@@ -5,6 +5,7 @@ import { operator } from "../kit/operator.ts";
 import { bearer, call, cookieOf, csrfOf, PASSWORD, type Person, signInByForm, signUp, submit } from "../kit/people.ts";
 import { type DeployResult, startServer, ZIP } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
+import { decoded, type Seen, visitorOf } from "../kit/visitor.ts";
 import { zipOf } from "../kit/zip.ts";
 import { expired, ownership, page } from "./owned.ts";
 
@@ -75,7 +76,7 @@ function asSchema6(data_dir: string): void {
     "drop table pictures",
     "drop table renders",
     ...COMMENT_TABLES.map((name) => `drop table ${name}`),
-    "alter table sites drop column comments_changes",
+    ...["comments_changes", "owner_epoch"].map((column) => `alter table sites drop column ${column}`),
     "drop table receipts",
     "drop index sites_by_deploy",
     "drop index sites_by_name",
@@ -217,6 +218,109 @@ describe("the claim page", () => {
     };
     expect(await again({ revoke_manage_tokens: "true" })).toBe("checked");
     expect(await again({})).toBeUndefined();
+  });
+});
+
+describe("A25 the claim page lists what ends before it ends", () => {
+  const make = async (site: DeployResult, token = site.manage_token) => {
+    const manage = (method: string, path: string, body: unknown) =>
+      call(server, method, `/sites/${site.site_id}/comments/${path}`, body, bearer(token));
+    const webhook = {
+      url: "https://hooks.evil.example/x",
+      events: ["thread.created"],
+      secret: "sixteen letters or more",
+    };
+    expect((await manage("PATCH", "settings", { mode: "anonymous", webhook })).status).toBe(200);
+    for (const name of ["Support", "Help"]) {
+      expect((await manage("POST", "tokens", { name, scopes: ["read"] })).status).toBe(201);
+    }
+    expect((await manage("POST", "owner-code", {})).status).toBe(200);
+  };
+  const fieldsOf = (site: DeployResult, more: Record<string, string> = {}) => ({
+    claim_token: site.claim_token!,
+    revoke_manage_tokens: "true",
+    ...more,
+  });
+  const LISTED = [
+    "1 manage_token",
+    "2 agents' tokens",
+    "1 owner code",
+    "the webhook to hooks.evil.example",
+    "each browser's hour as the owner on the site",
+  ];
+  const items = ({ html }: Seen) => {
+    const list = /<ul class="bullets">([\s\S]*?)<\/ul>/.exec(html)?.[1] ?? "";
+    return [...list.matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, item]) =>
+      decoded(item!.replace(/<[^>]*>/g, ""))
+        .replace(/\s+/g, " ")
+        .trim(),
+    );
+  };
+  const isClaimed = async ({ site_id }: DeployResult) =>
+    (await server.running.store.sites.byId(site_id))!.owner_account_id !== null;
+
+  test("the first press lists it, the second one does it, and the page says what ended", async () => {
+    const site = await server.deploy(page("listed"));
+    await make(site);
+    const dan = await visitorOf(server);
+    const path = `/claim/${site.site_id}`;
+    const first = await dan.read(path);
+    expect(first.html).toMatch(/<button[^>]*data-claim name="look" value="true"/);
+    const listed = await dan.send(path, fieldsOf(site, { look: "true" }));
+    expect([listed.status, items(listed), await isClaimed(site)]).toEqual([200, LISTED, false]);
+    expect(listed.html).toContain(`value="${site.claim_token!}"`);
+    expect(listed.html).not.toContain('name="look"');
+    expect(await opens(site, site.manage_token)).toEqual(WORKS);
+    const done = await dan.send(path, fieldsOf(site));
+    expect([done.status, done.location]).toEqual([303, expect.stringMatching(new RegExp(`^${path}\\?ended=`))]);
+    const said = await dan.read(done.location!);
+    expect([said.text.includes("This site is yours"), items(said)]).toEqual([true, LISTED]);
+    expect(await opens(site, site.manage_token)).toEqual(ENDED);
+  });
+
+  test("without the box one press claims, and nothing is listed", async () => {
+    const site = await server.deploy(page("kept"));
+    await make(site);
+    const dan = await visitorOf(server);
+    const path = `/claim/${site.site_id}`;
+    const { claim_token = "" } = site;
+    const done = await dan.send(path, { claim_token, look: "true" });
+    expect([done.status, done.location, await isClaimed(site)]).toEqual([303, path, true]);
+    expect(await opens(site, site.manage_token)).toEqual(WORKS);
+  });
+
+  test("a wrong token lists nothing of the site", async () => {
+    const site = await server.deploy(page("secret"));
+    await make(site);
+    const dan = await visitorOf(server);
+    const wrong = await dan.send(`/claim/${site.site_id}`, {
+      ...fieldsOf(site, { look: "true" }),
+      claim_token: "svc_claim_x",
+    });
+    expect([wrong.status, items(wrong), wrong.text.includes("evil")]).toEqual([401, [], false]);
+  });
+
+  test("of a site that has nothing but its manage_token it lists that", async () => {
+    const site = await server.deploy(page("plain"));
+    const dan = await visitorOf(server);
+    const listed = await dan.send(`/claim/${site.site_id}`, fieldsOf(site, { look: "true" }));
+    expect(items(listed)).toEqual([LISTED[0]!, LISTED.at(-1)!]);
+  });
+
+  test("what an address says ended is believed of the service alone", async () => {
+    const [site, other] = [await server.deploy(page("one")), await server.deploy(page("two"))];
+    const dan = await visitorOf(server);
+    const done = await dan.send(`/claim/${site.site_id}`, fieldsOf(site));
+    await dan.send(`/claim/${other.site_id}`, fieldsOf(other));
+    const value = new URL(done.location!, server.base_url).searchParams.get("ended")!;
+    for (const [at, ended] of [
+      [other, value],
+      [site, value.slice(0, -1)],
+      [site, "1.1.1"],
+    ] as const) {
+      const seen = await dan.read(`/claim/${at.site_id}?ended=${ended}`);
+      expect([seen.status, items(seen)]).toEqual([200, []]);
+    }
   });
 });
 

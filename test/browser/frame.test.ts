@@ -198,6 +198,11 @@ describe("what scripts add", () => {
     ]);
     expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
     await browser.press("Enter");
+    const listed = await browser.shows("While the box is ticked, the claim ends");
+    expect([listed.text.includes("1 manage_token"), listed.failures]).toEqual([true, []]);
+    expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
+    expect(await browser.evaluate<string>("document.activeElement.innerText")).toBe("Claim the site");
+    await browser.press("Enter");
     const done = await browser.shows("This site is yours");
     expect(done.text).toContain("Manage this site");
     expect(done.failures).toEqual([]);

@@ -241,4 +241,29 @@ describe("svc comments owner", () => {
     expect([await spend(), await spend()]).toEqual([204, 401]);
     expect(await said("owner")).toMatchObject({ ok: true, url: expect.any(String), expires_at: expect.any(String) });
   });
+
+  test("A25 the browser deletes where the machine is signed in to the site's account, and not by a manage_token", async () => {
+    await comments("enable");
+    const id = await new Commenter(server, site).comment("goes");
+    const deletes = async (...args: string[]) => {
+      const { out } = await comments("owner", ...args);
+      const code = out.trim().split("=")[1];
+      const { origin } = new URL(site.url);
+      const send = (method: string, path: string, headers: Record<string, string>, body?: string) =>
+        server.site(site.slug, `/_svc/comments/${path}`, {
+          method,
+          headers: { origin, ...headers },
+          ...(body && { body }),
+        });
+      const entered = await send("POST", "owner", { "content-type": "application/json" }, JSON.stringify({ code }));
+      const cookie = entered.headers.get("set-cookie")!.split(";", 1)[0]!;
+      return (await send("DELETE", id, { cookie })).status;
+    };
+    expect(await deletes()).toBe(403);
+    const other = await signUp(server);
+    await home.run(["login", "--token", other.session_token]);
+    const { manage_token } = site;
+    expect(await deletes("--token", manage_token)).toBe(403);
+    expect(await deletes()).toBe(204); // the login attached the site
+  });
 });

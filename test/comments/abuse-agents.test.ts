@@ -178,3 +178,30 @@ describe("COMMENTS 4, abuse 21: a stranger who writes to the agent", () => {
     expect(JSON.parse(read.content[0]!.text)).toEqual(read.structuredContent);
   });
 });
+
+describe("A25 an agent", () => {
+  const made = async (site: Commented, name: string) => {
+    const answer = await site.manage("tokens", "POST", { name, scopes: ["read"] });
+    return [answer.status, ((await answer.json()) as { code?: string }).code];
+  };
+
+  test.each(["Owner", "оwner", "Site owner", "admin"])("is not called %s", async (name) => {
+    expect(await made(world, name)).toEqual([422, "name_reserved"]);
+  });
+
+  test("is not called as the site is", async () => {
+    const site = await commentedSite(world.server);
+    world.server.label(site.site, "Acme Docs");
+    expect(await made(site, "acme docs")).toEqual([422, "name_reserved"]);
+    expect((await made(site, "acme bot"))[0]).toBe(201);
+  });
+
+  test("has a badge on the page without scripts", async () => {
+    const site = await commentedSite(world.server);
+    const { id } = await site.comment("Is it so?");
+    const token = await site.token(["reply"], "Support");
+    await call(site, token, "reply", { thread_id: id, text: "It is", request_id: "1" });
+    const page = await (await world.server.site(site.site.slug, "/_svc/comments/view?page=/guide.html")).text();
+    expect(page).toMatch(/<bdi>Support<\/bdi>\s*<span class="badge">Agent<\/span>/);
+  });
+});

@@ -125,7 +125,7 @@ const codeOf = ({ status, body }: Answered): string => `${status} ${body?.code}`
 describe("(6) reply, report, approve across sites", () => {
   test("an id of one site is none on another", async () => {
     const [one, two] = [await commentedSite(server), await commentedSite(server)];
-    const [ann, bob, owner] = [one.visitor(), two.visitor(), await two.owner()];
+    const [ann, bob, owner] = [one.visitor(), two.visitor(), await two.accountOwner()];
     const id = await ann.say("on one");
     expect(codeOf(await bob.answer("from two", id))).toBe("422 unknown_thread");
     const absolute = { target: `${one.origin}/_svc/comments/${id}`, body: { value: "x" } };

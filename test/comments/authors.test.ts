@@ -10,7 +10,13 @@ const MINUTE = 60_000;
 
 async function cast(mode: "anonymous" | "approved" = "anonymous") {
   const place = await commentedSite(server, mode);
-  return { place, ann: place.visitor(), bob: place.visitor(), stranger: place.visitor(), owner: await place.owner() };
+  return {
+    place,
+    ann: place.visitor(),
+    bob: place.visitor(),
+    stranger: place.visitor(),
+    owner: await place.accountOwner(),
+  };
 }
 const remove = (who: Visitor, id: string, headers: Record<string, string> = {}) =>
   who.send(id, { method: "DELETE", headers });

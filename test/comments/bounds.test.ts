@@ -93,7 +93,7 @@ describe("COMMENTS 2: what a page and a site hold", () => {
     expect(await full(ann.post("one more"))).toBe("409 page_full");
     expect((await ann.answer("a reply", own)).status).toBe(201);
     expect((await ann.post("on another page", "/index.html")).status).toBe(201);
-    await (await place.owner()).send(own, { method: "DELETE" });
+    await (await place.accountOwner()).send(own, { method: "DELETE" });
     expect((await ann.post("in its place")).status).toBe(201);
   });
 
@@ -119,7 +119,7 @@ describe("SVC_RATE_MODERATION", () => {
     await using own = await startServer({ ...FREELY, SVC_RATE_MODERATION: "6/1m" });
     const place = await commentedSite(own); // one: its settings
     const id = await place.visitor().say("one");
-    const owner = await place.owner(); // two: its code
+    const owner = await place.accountOwner(); // two: its code
     const first = await owner.send(`${id}/resolve`, { method: "POST" });
     expect([first.status, first.headers.get("ratelimit-remaining")]).toEqual([200, "3"]);
     const second = await place.decide(id, "reopen");

@@ -1,6 +1,6 @@
 /** A site with comments, its owner, and visitors who come by HTTP: what the tests of comments speak with. */
 import { expect } from "bun:test";
-import { bearer } from "../kit/people.ts";
+import { bearer, PASSWORD } from "../kit/people.ts";
 import { type Contents, type DeployResult, JSON_TYPE, type TestServer } from "../kit/server.ts";
 
 export const PAGE =
@@ -160,9 +160,29 @@ export class CommentedSite {
   decide(id: string, action: string, note?: string): Promise<Answered> {
     return this.api(`${id}/${action}`, { method: "POST", ...(note !== undefined && { body: { note } }) });
   }
-  /** The owner's browser, by a code. */
-  async owner(): Promise<Visitor> {
-    const { body } = await this.api("owner-code", { method: "POST", body: {} });
+  /** An account that the site belongs to from then on; the manage_token stays. */
+  async account(): Promise<{ authorization: string }> {
+    const post = async (path: string, body: object, headers: Record<string, string> = {}) =>
+      answered(
+        await this.server.api(path, {
+          method: "POST",
+          headers: { ...JSON_TYPE, ...headers },
+          body: JSON.stringify(body),
+        }),
+      );
+    const email = `${this.site.site_id}@example.org`;
+    const session = bearer((await post("/auth/signup", { email, password: PASSWORD })).body.session_token);
+    const { claim_token } = this.site;
+    expect((await post(`/sites/${this.site.site_id}/claim`, { claim_token }, session)).status).toBe(200);
+    return session;
+  }
+  /** The browser of the owner's account, which may delete. */
+  async accountOwner(): Promise<Visitor> {
+    return this.owner(await this.account());
+  }
+  /** The owner's browser, by a code of a manage_token or of whoever else `headers` are. */
+  async owner(headers: Record<string, string> = bearer(this.site.manage_token)): Promise<Visitor> {
+    const { body } = await this.api("owner-code", { method: "POST", body: {}, headers });
     const owner = this.visitor();
     const { status } = await owner.send("owner", { method: "POST", body: { code: body.code } });
     expect(status).toBe(204);

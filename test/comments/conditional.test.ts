@@ -48,7 +48,7 @@ describe("If-Match", () => {
 
   test("on DELETE it is honoured where it is sent, by an author and by an owner's cookie", async () => {
     const place = await commentedSite(server);
-    const [ann, owner] = [place.visitor(), await place.owner()];
+    const [ann, owner] = [place.visitor(), await place.accountOwner()];
     for (const who of [ann, owner]) {
       const id = await ann.say("first");
       for (const tag of REFUSED) {

@@ -68,7 +68,7 @@ interface Scene {
 
 async function scene(): Promise<Scene> {
   const place = await commentedSite(server, "approved");
-  const [ann, owner] = [place.visitor(), await place.owner()];
+  const [ann, owner] = [place.visitor(), await place.accountOwner()];
   const root = await ann.say("approved by the owner");
   await place.decide(root, "approve");
   return { place, ann, owner, publics: [root, await owner.reply("by the owner", root)] };
@@ -97,7 +97,7 @@ describe("abuse test 4: what strangers are told is the same to the byte after", 
       async (it) => {
         const id = await waiting(it);
         for (const action of ["reject", "reject"]) await it.place.decide(id, action);
-        await it.owner.send(id, { method: "DELETE" });
+        expect((await it.owner.send(id, { method: "DELETE" })).status).toBe(204);
       },
     ],
     ["one that waits and is resolved", async (it) => it.place.decide(await waiting(it), "resolve")],

@@ -52,7 +52,7 @@ describe("COMMENTS 2: decisions", () => {
 
   test("a thread whose first comment is a gap can be resolved, reopened and deleted, and not approved", async () => {
     const place = await commentedSite(server);
-    const [ann, bob, owner, stranger] = [place.visitor(), place.visitor(), await place.owner(), place.visitor()];
+    const [ann, bob, owner, stranger] = [place.visitor(), place.visitor(), await place.accountOwner(), place.visitor()];
     const root = await ann.say("question");
     const reply = await bob.reply("answer", root);
     expect((await ann.send(root, { method: "DELETE" })).status).toBe(204);

@@ -35,6 +35,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     disabled_reason: null,
     comments_mode: "off",
     comments_changes: 0,
+    owner_epoch: 0,
     quarantine: null,
     cleared_version_no: null,
     site_no: 1,

@@ -1,6 +1,7 @@
 /** WEB 7: a site's comments in the dashboard, as its pages and forms answer. */
 import { beforeEach, describe, expect, test } from "bun:test";
 import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
+import { newCommentId, newNoteEventId } from "../../src/base/tokens.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
@@ -258,5 +259,101 @@ describe("a site's page", () => {
     expect(text).toContain("2 comments wait for your approval");
     expect(text).toContain("1 comment was reported");
     expect(html).toContain(`href="${pathOf()}?show=pending"`);
+  });
+});
+
+describe("A25 access", () => {
+  const by = (token: string) => ownerCalls(server, site, token);
+  const hook = {
+    url: "https://hooks.example/in/comments",
+    events: ["thread.created"],
+    secret: "sixteen letters or more",
+  };
+  const section = async () =>
+    /<section class="card" aria-labelledby="access">[\s\S]*?<\/section>/.exec((await read()).html)![0];
+  const rows = async () =>
+    [...(await section()).matchAll(/<li>([\s\S]*?)<\/li>/g)].map(([, row]) =>
+      row!
+        .replace(/<[^>]*>/g, " ")
+        .replace(/\s+/g, " ")
+        .replace(/&#x27;/g, "'")
+        .trim(),
+    );
+
+  test("WEB 7: the page says that nobody else acts for the owner", async () => {
+    expect((await read()).html).not.toContain('aria-labelledby="access"'); // comments never were on
+    await turnOn(server, site, "anonymous");
+    expect(await section()).toContain("your account alone acts here");
+  });
+
+  test("WEB 7: webhook, agents' tokens and open codes are listed, with whoever made them", async () => {
+    await turnOn(server, site, "anonymous");
+    await by(site.manage_token)("PATCH", "settings", { webhook: hook });
+    await by(site.manage_token)("POST", "tokens", { name: "Support", scopes: ["read", "see_pending"] });
+    await by(ann.person.session_token)("POST", "tokens", { name: "docs-bot", scopes: ["reply"], expires_in_days: 7 });
+    await by(site.manage_token)("POST", "owner-code", {});
+    const listed = await rows();
+    expect(listed[0]).toBe("hooks.example Webhook: thread.created · Set with a manage_token Remove the webhook");
+    expect(listed.slice(1, 3).toSorted()).toEqual([
+      expect.stringMatching(
+        /^Support Agent: read, see_pending · Made just now with a manage_token · Never used · Until .* Revoke Support$/,
+      ),
+      expect.stringMatching(
+        /^docs-bot Agent: reply · Made just now by your account · Never used · Until .* Revoke docs-bot$/,
+      ),
+    ]);
+    expect(listed[3]).toMatch(/^Owner code Not used yet · Ends in (4|5) minutes · Made with a manage_token$/);
+    expect(listed).toHaveLength(4);
+  });
+
+  test("A25 an agent has its badge where it answered and where it decided", async () => {
+    await turnOn(server, site, "anonymous");
+    const id = await visitor().comment("Is it so?");
+    const agent = { id: "a_x", name: "Support", kind: "agent" } as const;
+    const { notes } = server.running.store;
+    const { site_id } = site;
+    const answer = { site_id, id: newCommentId(), thread_id: id, by: agent, text: "It is", canonical: null } as const;
+    await notes.reply({ ...answer, visibility: "public", as: { kind: "public" } });
+    await notes.decide({ site_id, id, action: "resolve", by: agent, note: null, event_id: newNoteEventId() });
+    const { text } = await read("?show=resolved");
+    expect(text).toMatch(/Support Agent just now It is/);
+    expect(text).toMatch(/Resolved by Support Agent just now/);
+  });
+
+  test("WEB 1.9: the name of an agent is text", async () => {
+    const made = await by(site.manage_token)("POST", "tokens", {
+      name: "<img src=x onerror=alert(1)>",
+      scopes: ["read"],
+    });
+    expect(made.status).toBe(201);
+    const html = await section();
+    expect([html.includes("<img"), html.includes("&lt;img src=x onerror=alert(1)&gt;")]).toEqual([false, true]);
+  });
+
+  test("WEB 7: each has a button that ends it, on a frozen site too", async () => {
+    await turnOn(server, site, "anonymous");
+    await by(site.manage_token)("PATCH", "settings", { webhook: hook });
+    await by(site.manage_token)("POST", "tokens", { name: "Support", scopes: ["read"] });
+    server.freeze(site);
+    const action = /action="([^"]*\/comments\/tokens\/[^"]*\/revoke)"/.exec(await section())![1]!;
+    const revoked = await ann.send(action, {});
+    expect([revoked.status, revoked.location]).toEqual([303, `${pathOf()}?show=open&done=agent-revoked`]);
+    expect((await ann.read(revoked.location!)).text).toContain("The agent's token is revoked");
+    const again = await ann.send(action, {});
+    expect(again.status).toBe(404);
+    const removed = await send("webhook/remove", {});
+    expect([removed.status, removed.location]).toEqual([303, `${pathOf()}?show=open&done=webhook-removed`]);
+    expect((await settings())["webhook"]).toBeNull();
+    expect(await rows()).toEqual([]);
+  });
+
+  test("WEB 7: they end nothing of another account's site, and nothing without the proof of a page", async () => {
+    const { token_id } = (await (
+      await by(site.manage_token)("POST", "tokens", { name: "Support", scopes: ["read"] })
+    ).json()) as { token_id: string };
+    const bob = await visitorOf(server);
+    expect((await bob.send(`${pathOf()}/tokens/${token_id}/revoke`, {})).status).toBe(404);
+    expect((await ann.send(`${pathOf()}/tokens/${token_id}/revoke`, { csrf: "x" })).status).toBe(403);
+    expect(await rows()).toHaveLength(1);
   });
 });

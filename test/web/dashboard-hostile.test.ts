@@ -115,11 +115,16 @@ describe("forged writes", () => {
     ["/dashboard/account/sessions/sess_x/end", {}],
     ["/dashboard/account/tokens", { name: "x", scope: "read" }],
     ["/dashboard/account/tokens/tok_x/revoke", {}],
+    [`/dashboard/sites/${site}/comments/tokens/agent_x/revoke`, {}],
+    [`/dashboard/sites/${site}/comments/webhook/remove`, {}],
   ];
 
   test("every form of the dashboard is among them, or has tests of its own for it", () => {
     const tried = FORMS(":id").map(([path]) =>
-      path.replace(/(?:sess|tok)_x/, ":id").replace(/[0-9a-f]{16}/, ":version_id"),
+      path
+        .replace(/(?:sess|tok)_x/, ":id")
+        .replace("agent_x", ":token")
+        .replace(/[0-9a-f]{16}/, ":version_id"),
     );
     const posts = DASHBOARD.filter(([method]) => method === "POST").map(([, path]) => path);
     const elsewhere = ["sites/:id/deploys", "account/password", "account/delete"].map((path) => `/dashboard/${path}`);
@@ -173,6 +178,8 @@ describe("forged writes", () => {
       [`${own}/comments/settings`]: `${own}/comments`,
       [`${own}/comments/decide`]: `${own}/comments`,
       [`${own}/comments/owner`]: `${own}/comments`,
+      [`${own}/comments/tokens/agent_x/revoke`]: `${own}/comments`,
+      [`${own}/comments/webhook/remove`]: `${own}/comments`,
       "/dashboard/delete": "/dashboard/delete",
       "/dashboard/account/sessions/end-others": "/dashboard/account",
       "/dashboard/account/sessions/sess_x/end": "/dashboard/account",

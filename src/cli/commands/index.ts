@@ -249,6 +249,7 @@ export const COMMANDS: readonly Command[] = [
     summary: "End every manage_token of a site of yours",
     details: [
       "An earlier owner, or a machine that was lost, can then no longer change the site.",
+      "With them end the agents' tokens, the owner codes and the webhook of its comments.",
       "Needs a login or SVC_TOKEN. The next update by your account is given a fresh one.",
       "Deploy tokens, for CI, are another kind: svc token list shows those, svc token revoke ends one.",
     ],

@@ -61,12 +61,25 @@ const edit: SiteHandler<"author"> = async (ctx) => {
   return answer(ctx, annotation, { ...ANNOTATION, etag: entityTag(comment), ...pending }, 200);
 };
 
+/** The author who deletes, or the owner. An owner by a manage_token deletes what they wrote as a visitor, and nothing else. */
+async function remover(ctx: Ctx, who: Who): Promise<Author> {
+  if (!who.owner) return authorAt(ctx, who);
+  if (who.may_delete) return who.author!;
+  const { parts, site } = ctx;
+  const found = await parts.store.notes.find(site.site_id, commentId(ctx), who.as);
+  const by_visitor = found !== null && found !== "deleted" && found.comment.by?.id === who.visitor?.id;
+  if (by_visitor && who.visitor !== null) return who.visitor;
+  const why =
+    "A manage_token made you the owner here, and that deletes nothing: reject the comment, which hides it, or open the site as owner from its account's dashboard.";
+  throw new Refusal("forbidden", why);
+}
+
 /** Deletes a comment for its author, or for the owner, who has no limit. */
 const remove: SiteHandler<"author"> = async (ctx) => {
   const { parts, site, request, who } = ctx;
   if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
   else await limitClient(ctx);
-  const by = who.owner ? who.author! : await authorAt(ctx, who);
+  const by = await remover(ctx, who);
   const event_id = newNoteEventId();
   const revs = expectedRevs(request);
   await parts.store.notes.remove({ site_id: site.site_id, id: commentId(ctx), by, revs, event_id });

@@ -53,11 +53,11 @@ async function owner(ctx: Ctx): Promise<Response> {
   const { parts, site, exchange } = ctx;
   const counted = await limitOwnerCode(ctx);
   const { code } = await readMembers(ctx.request);
-  const right = typeof code === "string" && (await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)));
-  if (!right)
+  const spent = typeof code === "string" ? await parts.store.notes.spendOwnerCode(site.site_id, hashToken(code)) : null;
+  if (spent === null)
     throw new Refusal("invalid_code", "This code is used, expired or none. Open the comments anew from the dashboard.");
   await counted.undo();
-  exchange.setCookie(ownerCookie(parts.keys, site, parts.now()));
+  exchange.setCookie(ownerCookie(parts.keys, site, spent, parts.now()));
   return emptyAnswer(ctx, 204);
 }
 

@@ -136,6 +136,7 @@ form{display:grid;gap:.5rem;justify-items:start}summary{cursor:pointer;color:var
 details>form{margin-top:.75rem}label{font-weight:600;color:var(--strong)}
 textarea,input[type=password]{width:100%;font:inherit;color:inherit;background:var(--wash);border:1px solid var(--edge);border-radius:6px;padding:.5rem .75rem}
 [role=alert]{color:var(--danger);background:var(--danger-wash);border-radius:6px;padding:.5rem .75rem;width:100%}
+.badge{border:1px solid currentColor;border-radius:4px;padding:0 .35em}
 .trap{position:absolute;left:-100vw}`;
 
 interface ViewedPage {
@@ -176,12 +177,16 @@ const replyForm = (view: ViewedPage, id: string): Html =>
     ${form(view, id)}
   </details>`;
 
+/** Framed, for a visitor may choose these words as a name. */
+const badge = (word: string): Html => html` <span class="badge">${word}</span>`;
+const KINDS = { visitor: null, owner: badge("Site owner"), agent: badge("Agent") } as const;
+
 const said = ({ by, text, created_at, visibility }: Comment): Html =>
   text === null
     ? html`<p class="dim">This comment was deleted.</p>`
     : html`<div>
         <p class="small dim">
-          <bdi>${by?.name ?? "Somebody"}</bdi>${by?.kind === "owner" && " (site owner)"} ·
+          <bdi>${by?.name ?? "Somebody"}</bdi>${KINDS[by?.kind ?? "visitor"]} ·
           <time datetime="${created_at}">${created_at.slice(0, 10)}</time>
           ${visibility === "pending" && " · awaiting approval"}
         </p>

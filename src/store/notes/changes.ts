@@ -18,11 +18,16 @@ const count = statement<{ change_no: number }>(
   "update comment_settings set change_no = change_no + 1 where site_id = ? returning change_no",
 );
 
+const ownerEnded = (): Refusal =>
+  new Refusal("unauthorized", "The owner ended your hour here: open the comments anew from the dashboard.");
+
 /** Throws the refusal that the caller would get if they asked only now. */
-function* begin(site_id: string, now: number): Op<NumberedChange> {
+function* begin(site_id: string, now: number, by: Pick<Author, "owner_epoch"> = {}): Op<NumberedChange> {
   const site = yield* siteRows.byId.get(site_id);
   if (site === null) throw refusals.unknownSite();
   refuseUnlessCommentable(site, now);
+  // The head of the request may have come minutes before its body.
+  if (by.owner_epoch !== undefined && by.owner_epoch !== site.owner_epoch) throw ownerEnded();
   return { site, at: new Date(now).toISOString(), no: yield* nextNumber(site_id) };
 }
 

@@ -184,7 +184,7 @@ const ACTS: Record<Action, { done: EventAction; act(row: CommentStanding, change
 
 function* decide(decision: CommentDecision, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
-  const change = yield* changes.begin(site_id, now);
+  const change = yield* changes.begin(site_id, now, decision.by);
   const of_thread = action === "resolve" || action === "reopen";
   const row = yield* (of_thread ? changes.threadStandingOf : changes.standingOf)(site_id, id);
   const { done, act } = ACTS[action];
@@ -274,7 +274,7 @@ function* takeOwn(row: CommentStanding, state: "deleted" | "erased", begun: Numb
 
 function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
-  const begun = yield* changes.begin(site_id, now);
+  const begun = yield* changes.begin(site_id, now, by);
   const row = by.kind === "owner" ? yield* changes.threadStandingOf(site_id, id) : yield* changes.ownStanding(removal);
   changes.refuseChanged(row, removal.revs);
   yield* forgetOldest.do(site_id);

@@ -1,7 +1,17 @@
 /** The settings of a site's comments, and who acts for its owner: a browser by a code that works once, an agent by its token. */
 import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
-import type { AgentToken, CommentSettings, AgentScope, SettingsChange, Webhook } from "../notes.ts";
+import type {
+  AgentScope,
+  AgentToken,
+  CommentSettings,
+  Maker,
+  OpenOwnerCode,
+  SettingsChange,
+  SpentOwnerCode,
+  StandingAccess,
+  Webhook,
+} from "../notes.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
 
@@ -10,13 +20,20 @@ interface SettingsRow {
   passcode_hash: string | null;
   passcode_epoch: number;
   webhook: string | null;
+  webhook_by: Maker;
 }
 
 const readSettings = statement<SettingsRow>(
-  "select last_mode, passcode_hash, passcode_epoch, webhook from comment_settings where site_id = ?",
+  "select last_mode, passcode_hash, passcode_epoch, webhook, webhook_by from comment_settings where site_id = ?",
 );
 
-const NEVER_ON = { last_mode: null, passcode_hash: null, passcode_epoch: 0, webhook: null };
+const NEVER_ON = {
+  last_mode: null,
+  passcode_hash: null,
+  passcode_epoch: 0,
+  webhook: null,
+  webhook_by: "account",
+} as const;
 
 function* settingsOf({ site_id, comments_mode }: Pick<Site, "site_id" | "comments_mode">): Op<CommentSettings> {
   const row = (yield* readSettings.get(site_id)) ?? NEVER_ON;
@@ -24,8 +41,9 @@ function* settingsOf({ site_id, comments_mode }: Pick<Site, "site_id" | "comment
 }
 
 const writeSettings = statement(
-  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook) values (?1, ?2, ?3, ?4, ?5)
-   on conflict (site_id) do update set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5`,
+  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by)
+   values (?1, ?2, ?3, ?4, ?5, ?6)
+   on conflict (site_id) do update set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5, webhook_by = ?6`,
 );
 const setMode = statement<Site>(
   "update sites set comments_mode = ?2, comments_changes = comments_changes + 1 where site_id = ?1 returning *",
@@ -49,35 +67,46 @@ function* configure(
   const last_mode = mode === "off" ? (before.last_mode ?? "anonymous") : mode;
   // Setting a passcode, even the same one, ends all grants.
   const passcode_epoch = before.passcode_epoch + (wanted.passcode_hash === undefined ? 0 : 1);
-  yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, webhook && JSON.stringify(webhook));
+  const webhook_by = wanted.webhook === undefined ? before.webhook_by : yield* permission.makerOf(by);
+  const hook = webhook && JSON.stringify(webhook);
+  yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, hook, webhook_by);
   const site = (yield* setMode.get(site_id, mode))!;
-  return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook } };
+  return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by } };
 }
 
 const MOST_TOKENS = 100;
 
-const insertCode = statement("insert into owner_codes (hash, site_id, expires_at) values (?, ?, ?)");
+const insertCode = statement("insert into owner_codes (hash, site_id, expires_at, made_by) values (?, ?, ?, ?)");
 const dropOldCodes = statement("delete from owner_codes where expires_at <= ?");
 const isCode = statement<{ 1: 1 }>("select 1 from owner_codes where hash = ? and site_id = ? and expires_at > ?");
-const spendCode = statement("delete from owner_codes where hash = ? and site_id = ? and expires_at > ?");
+const spendCode = statement<Pick<SpentOwnerCode, "made_by">>(
+  "delete from owner_codes where hash = ? and site_id = ? and expires_at > ? returning made_by",
+);
+const epochOf = statement<Pick<SpentOwnerCode, "owner_epoch">>("select owner_epoch from sites where site_id = ?");
+const openCodes = statement<OpenOwnerCode>(
+  "select made_by, expires_at from owner_codes where site_id = ? and expires_at > ? order by expires_at desc",
+);
 
 function* addOwnerCode(site_id: string, by: WriteBy, hash: string, expires_at: number, now: number): Op<void> {
   yield* permission.settableSite({ site_id, by }, now);
   yield* dropOldCodes.do(now);
-  yield* insertCode.do(hash, site_id, expires_at);
+  yield* insertCode.do(hash, site_id, expires_at, yield* permission.makerOf(by));
 }
 
-function* spend(site_id: string, hash: string, now: number): Op<boolean> {
-  return (yield* spendCode.run(hash, site_id, now)).changes > 0;
+/** The epoch is read with the code: a cookie for a code that was there before a revocation is void after it. */
+function* spend(site_id: string, hash: string, now: number): Op<SpentOwnerCode | null> {
+  const code = yield* spendCode.get(hash, site_id, now);
+  const site = yield* epochOf.get(site_id);
+  return code && site && { ...code, ...site };
 }
 
-type NewAgentToken = Omit<AgentToken, "last_used_at" | "created_at"> & { hash: string };
+type NewAgentToken = Omit<AgentToken, "last_used_at" | "created_at" | "made_by"> & { hash: string };
 type TokenRow = Omit<AgentToken, "scopes"> & { scopes: string };
 
-const COLUMNS = "token_id, site_id, name, scopes, created_at, last_used_at, expires_at";
+const COLUMNS = "token_id, site_id, name, scopes, created_at, last_used_at, expires_at, made_by";
 const insert = statement<TokenRow>(
-  `insert into agent_tokens (hash, token_id, site_id, name, scopes, created_at, expires_at)
-   values (?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
+  `insert into agent_tokens (hash, token_id, site_id, name, scopes, created_at, expires_at, made_by)
+   values (?, ?, ?, ?, ?, ?, ?, ?) returning ${COLUMNS}`,
 );
 const forgetEnded = statement("delete from agent_tokens where site_id = ? and expires_at <= ?");
 const ofSite = statement<TokenRow>(
@@ -100,8 +129,8 @@ function* addToken(by: WriteBy, token: NewAgentToken, now: number): Op<AgentToke
     throw new Refusal("invalid_input", `A site has at most ${MOST_TOKENS} agent tokens: revoke one first.`);
   }
   const created_at = new Date(now).toISOString();
-  const row = yield* insert.get(hash, token_id, site_id, name, JSON.stringify(scopes), created_at, expires_at);
-  return tokenOf(row!);
+  const values = [hash, token_id, site_id, name, JSON.stringify(scopes), created_at, expires_at] as const;
+  return tokenOf((yield* insert.get(...values, yield* permission.makerOf(by)))!);
 }
 
 function* tokensOf(site_id: string, now: number): Op<AgentToken[]> {
@@ -118,6 +147,44 @@ function* agentOf(hash: string, now: number): Op<AgentToken | null> {
   return row && tokenOf(row);
 }
 
+/** `all` of a site, or what manage_tokens of deploys without an account made. */
+type Ends = "all" | "givers";
+
+const standing = (made: string, hook: string) => ({
+  counts: statement<Omit<StandingAccess, "webhook">>(
+    `select (select count(*) from agent_tokens where site_id = ?1 and expires_at > ?2 and ${made}) as agent_tokens,
+       (select count(*) from owner_codes where site_id = ?1 and expires_at > ?2 and ${made}) as owner_codes`,
+  ),
+  webhook: statement<{ webhook: string | null }>(`select webhook from comment_settings where site_id = ? and ${hook}`),
+  ends: [
+    statement(`delete from agent_tokens where site_id = ? and ${made}`),
+    statement(`delete from owner_codes where site_id = ? and ${made}`),
+    statement(`update comment_settings set webhook = null where site_id = ? and ${hook}`),
+  ],
+});
+const STANDING = { all: standing("true", "true"), givers: standing("made_by = 'giver'", "webhook_by = 'giver'") };
+const dropOutbox = statement("delete from webhook_outbox where site_id = ?");
+const nextEpoch = statement("update sites set owner_epoch = owner_epoch + 1 where site_id = ?");
+
+function* standingAccess(site_id: string, which: Ends, now: number): Op<StandingAccess> {
+  const { counts, webhook } = STANDING[which];
+  const row = yield* webhook.get(site_id);
+  const hook = row === null || row.webhook === null ? null : (JSON.parse(row.webhook) as Webhook);
+  return { ...(yield* counts.get(site_id, now))!, webhook: hook && new URL(hook.url).host };
+}
+
+/** Ends it, and with it all cookies of owners, whoever got them: they last for an hour. Serving must hear of it. */
+function* endAccess(site_id: string, which: Ends, now: number): Op<StandingAccess> {
+  const found = yield* standingAccess(site_id, which, now);
+  for (const end of STANDING[which].ends) yield* end.do(site_id);
+  if (found.webhook !== null) yield* dropOutbox.do(site_id);
+  yield* nextEpoch.do(site_id);
+  return found;
+}
+
+/** Steps of a revocation, in its transaction (RELIABILITY A25). */
+export const accessRows = { standing: standingAccess, end: endAccess };
+
 const noteAgentUse = (hash: string, at: string): Op<void> => use.do(at, hash);
 
 export const SETTINGS = {
@@ -130,12 +197,14 @@ export const SETTINGS = {
   addOwnerCode: write(({ now }, site_id: string, by: WriteBy, hash: string, expires_at: number) =>
     addOwnerCode(site_id, by, hash, expires_at, now()),
   ),
-  /** True once for each code, in its time. A wrong code takes no write lock: guessing keeps nobody from writing. */
+  /** Once for each code, in its time; else null. A wrong code takes no write lock: guessing keeps nobody from writing. */
   spendOwnerCode: steps(
     "write",
-    async ({ db, now }: Backend, site_id: string, hash: string): Promise<boolean> =>
-      (await db.read(isCode.get(hash, site_id, now()))) !== null && (await db.write(() => spend(site_id, hash, now()))),
+    async ({ db, now }: Backend, site_id: string, hash: string): Promise<SpentOwnerCode | null> =>
+      (await db.read(isCode.get(hash, site_id, now()))) && (await db.write(() => spend(site_id, hash, now()))),
   ),
+  /** Codes that nobody has used yet, the newest first. */
+  ownerCodes: read(({ now }, site_id: string) => openCodes.all(site_id, now())),
   addToken: write(({ now }, by: WriteBy, token: NewAgentToken) => addToken(by, token, now())),
   /** Newest first. */
   tokens: read(({ now }, site_id: string) => tokensOf(site_id, now())),

@@ -13,7 +13,7 @@ import { viewerValues, find, readThread } from "./view.ts";
 interface Edit {
   site_id: string;
   id: string;
-  by: Pick<Author, "id" | "kind">;
+  by: Pick<Author, "id" | "kind" | "owner_epoch">;
   text: string;
   /** The entity tags that were sent; null means any. Throws `changed` if the comment has none of them. */
   revs: readonly string[] | null;
@@ -198,7 +198,7 @@ function* start(thread: NewThread, now: number): Op<Written> {
   const { site_id, by, canonical } = thread;
   const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
   if (before !== null) return before;
-  const change = yield* changes.begin(site_id, now);
+  const change = yield* changes.begin(site_id, now, by);
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
   yield* refuseFullText(thread, thread.page);
@@ -241,7 +241,7 @@ function* reply(writing: NewReply, now: number): Op<Written> {
   const { site_id, by, canonical } = writing;
   const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
   if (before !== null) return before;
-  const change = yield* changes.begin(site_id, now);
+  const change = yield* changes.begin(site_id, now, by);
   const { comment_no, state } = yield* openThread(writing);
   yield* refuseFullSite(site_id);
   if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
@@ -266,7 +266,7 @@ const changeText = statement(
 
 function* edit(wanted: Edit, now: number): Op<FoundComment> {
   const { site_id, by, text } = wanted;
-  const begun = yield* changes.begin(site_id, now);
+  const begun = yield* changes.begin(site_id, now, by);
   const row = yield* changes.ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
   changes.refuseChanged(row, wanted.revs);

@@ -2,7 +2,8 @@
  *  (WEB 1.6 and 7). */
 import { Refusal } from "../../base/errors.ts";
 import { decideAsOwner, removeAsOwner } from "../../comments/moderate.ts";
-import { ownerCode } from "../../comments/owner-access.ts";
+import type { OwnerCtx } from "../../comments/context.ts";
+import { endAgentToken, ownerCode } from "../../comments/owner-access.ts";
 import { applySettings } from "../../comments/owner-settings.ts";
 import { limitOwner } from "../../comments/limits.ts";
 import { html } from "../../html/template.ts";
@@ -112,9 +113,35 @@ const saveCommentSettings = accountForm({
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
+/** A form that ends something which acts for the owner, counted as a setting, on a frozen site too. */
+const endingForm = (end: (asked: AccessForm) => Promise<unknown>, done: string) =>
+  accountForm({
+    page: ({ params }) => commentsPath(params.id!),
+    async act(ctx, fields) {
+      const site = await ownSite(ctx);
+      const parts = ctx.parts.comments;
+      await limitOwner({ site, parts });
+      await end({ parts, site, by: ctx.caller, token_id: ctx.params.token ?? "" });
+      return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, done);
+    },
+    again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+  });
+
+interface AccessForm extends Pick<OwnerCtx, "parts" | "site" | "by"> {
+  token_id: string;
+}
+
+/** `POST …/comments/tokens/:token/revoke`. */
+const revokeAgentToken = endingForm((asked) => endAgentToken(asked, asked.token_id), "agent-revoked");
+
+/** `POST …/comments/webhook/remove`. */
+const removeWebhook = endingForm((asked) => applySettings(asked, { webhook: null }), "webhook-removed");
+
 /** The forms of the page of a site's comments. */
 export const COMMENT_ROWS: readonly Route[] = [
   ["POST", "/dashboard/sites/:id/comments/settings", saveCommentSettings],
   ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
   ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
+  ["POST", "/dashboard/sites/:id/comments/tokens/:token/revoke", revokeAgentToken],
+  ["POST", "/dashboard/sites/:id/comments/webhook/remove", removeWebhook],
 ];

@@ -32,6 +32,7 @@ import {
 } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { ago, isolated } from "../words.ts";
+import { accessSection } from "./access.ts";
 import { nameOf, ownSite, pathOfSite } from "./pages.ts";
 import { heldNotice } from "./state-badges.ts";
 import { commentBox, type Decision, decisionButton, reportsOf } from "./comment.ts";
@@ -172,6 +173,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
       <div class="stack tight">${threads}</div>
       <div class="side">
         ${commentSettings(ctx, { site, settings, here, ...refused, sent: refused?.sent, refusal: refused?.refusal })}
+        ${await accessSection(ctx, site, settings)}
       </div>
     </div>`;
   return answerPage(ctx, {
@@ -309,7 +311,8 @@ const VERBS = {
 
 const eventLine = ({ action, by, note, created_at }: NoteEvent, now: number): Html =>
   html`<li>
-    ${VERBS[action]} by ${isolated(by.name)} ${ago(created_at, now)}${note !== null && html`: ${isolated(note)}`}
+    ${VERBS[action]} by ${isolated(by.name)}${by.kind === "agent" && html` ${badge("Agent")}`}
+    ${ago(created_at, now)}${note !== null && html`: ${isolated(note)}`}
   </li>`;
 
 const history = (events: readonly NoteEvent[], now: number): Html | false =>

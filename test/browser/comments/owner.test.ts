@@ -1,5 +1,6 @@
 /** COMMENTS 5 in a real Chromium: what waits and who decides, passcodes, and sites that are frozen. */
 import { beforeEach, describe, expect, test } from "bun:test";
+import { newCommentId } from "../../../src/base/tokens.ts";
 import { shared } from "../../kit/shared.ts";
 import { until } from "../../kit/until.ts";
 import { byRole, fill, named } from "../by-role.ts";
@@ -81,7 +82,7 @@ describe("the owner", () => {
     const site = await world.site(FILES);
     const { iri } = await site.writeOn({ exact: PASSAGE }, "Root");
     await site.write("Leaf", iri);
-    await browser.visit(await site.ownerUrl());
+    await browser.visit(await site.accountUrl());
     await panelShows(browser, "Leaf");
     await click(browser, "button", "Delete");
     await panelShows(browser, "This deletes the comment and 1 reply, for good.");
@@ -95,13 +96,23 @@ describe("the owner", () => {
     expect(await named(browser, "button")).not.toContain("Rename");
   });
 
+  test("A25 deletes nothing where a manage_token made the code, and says what to do instead", async () => {
+    const site = await world.site(FILES);
+    await site.writeOn({ exact: PASSAGE }, "Stays");
+    await browser.visit(await site.ownerUrl());
+    await panelShows(browser, "Stays");
+    await click(browser, "button", "Delete");
+    await until(async () => /manage_token/.test(await said(browser)));
+    expect(await site.texts()).toEqual(["Stays"]);
+  });
+
   test("settles and deletes a thread whose first comment its author erased", async () => {
     const site = await world.site(FILES);
     const root = await site.writeOn({ exact: PASSAGE }, "Gone by now");
     await site.write("Still here", root.iri);
     const erased = await site.ask(`/_svc/comments/${root.id}`, { method: "DELETE", headers: { cookie: root.cookie } });
     expect(erased.status).toBe(204);
-    await browser.visit(await site.ownerUrl());
+    await browser.visit(await site.accountUrl());
     await panelShows(browser, "This comment was deleted.");
     await click(browser, "button", "Resolve");
     await byRole(browser, "button", `Thread on '${PASSAGE}', 1 reply, resolved`);
@@ -191,4 +202,21 @@ describe("a frozen site", () => {
     await click(browser, "button", "Report it");
     await until(async () => (await said(browser)) === "Reported to the site's owner");
   });
+});
+
+test.each(["Agent", "Owner"])("A25 an agent that is called %s has the badge of an agent", async (name) => {
+  const site = await world.site(FILES);
+  const { id: thread_id } = await site.writeOn({ exact: PASSAGE }, "Is it so?");
+  // The name of an agent that was made before names were checked.
+  const by = { id: "a_made_before", name, kind: "agent" } as const;
+  const { site_id } = site.deployed;
+  const writing = { site_id, id: newCommentId(), by, text: "It is", canonical: null, visibility: "public" } as const;
+  await world.server.running.store.notes.reply({ ...writing, thread_id, as: { kind: "public" } });
+  await open(site);
+  await click(browser, "button", /^Thread on/);
+  await panelShows(browser, "It is");
+  const badges = await browser.evaluate<string[]>(
+    `[...document.querySelector("svc-comments").shadowRoot.querySelectorAll(".who")].map((who) => [...who.querySelectorAll(".name, .badge")].map((part) => part.textContent).join(" | "))`,
+  );
+  expect(badges[1]).toBe(`${name} | Agent`);
 });

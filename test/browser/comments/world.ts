@@ -41,18 +41,29 @@ export class CommentedSite {
     await this.manage("PATCH", "settings", change);
   }
 
-  /** The address that makes a browser the owner's, once. */
-  async ownerUrl(): Promise<string> {
-    return ((await this.manage("POST", "owner-code", {})) as { url: string }).url;
+  /** The address that makes a browser the owner's, once: by the manage_token, so that it deletes nothing, or by a session. */
+  async ownerUrl(token = this.deployed.manage_token): Promise<string> {
+    return ((await this.manage("POST", "owner-code", {}, token)) as { url: string }).url;
+  }
+  /** The same by the session of an account that the site belongs to from then on. */
+  async accountUrl(): Promise<string> {
+    const { site_id, claim_token } = this.deployed;
+    const account = { email: `${site_id}@example.org`, password: "correct horse battery" };
+    const { session_token } = (await this.post("/auth/signup", account)) as { session_token: string };
+    await this.post(`/sites/${site_id}/claim`, { claim_token }, session_token);
+    return this.ownerUrl(session_token);
   }
 
-  private async manage(method: string, path: string, body: object): Promise<unknown> {
-    const { site_id, manage_token } = this.deployed;
-    const response = await this.world.ask(DOMAIN, `/sites/${site_id}/comments/${path}`, {
-      method,
-      body: JSON.stringify(body),
-      headers: { "content-type": "application/json", authorization: `Bearer ${manage_token}` },
-    });
+  private post = (path: string, body: object, token?: string): Promise<unknown> => this.call("POST", path, body, token);
+
+  private manage(method: string, path: string, body: object, token = this.deployed.manage_token): Promise<unknown> {
+    return this.call(method, `/sites/${this.deployed.site_id}/comments/${path}`, body, token);
+  }
+
+  private async call(method: string, path: string, body: object, token?: string): Promise<unknown> {
+    const authorization: Record<string, string> = token === undefined ? {} : { authorization: `Bearer ${token}` };
+    const headers = { "content-type": "application/json", ...authorization };
+    const response = await this.world.ask(DOMAIN, path, { method, body: JSON.stringify(body), headers });
     if (!response.ok) throw new Error(`${path} was answered ${response.status}: ${await response.text()}`);
     return response.json();
   }

@@ -6,12 +6,13 @@ import { ask } from "../../service/api.ts";
 import { ApiFailure } from "../../service/refusal.ts";
 import { ANY } from "../../service/wire.ts";
 import { requireSession } from "../../service/which-server.ts";
+import { isDeployToken, session } from "../../saved/state.ts";
 import { dim, green, text } from "../../terminal/text.ts";
-import { chooseSite, siteGone } from "../chosen-site.ts";
+import { chooseSite, type OpenedSite, siteGone } from "../chosen-site.ts";
 import { THREAD } from "./list.ts";
 import { askComments, commentsPath, openComments } from "./opened.ts";
 import { usage } from "../../failure.ts";
-import { pick } from "../../../api/shapes/builder.ts";
+import { type Infer, pick } from "../../../api/shapes/builder.ts";
 import * as comments from "../../../api/shapes/comments.ts";
 
 const OWNER_CODE = pick(comments.OWNER_CODE, "url");
@@ -49,10 +50,27 @@ async function remove(context: Context, given: CallWords): Promise<void> {
   context.terminal.say(text`\n  ${green("✓")} Deleted, with the replies where it began a thread\n`);
 }
 
+const makeCode = (opened: OpenedSite) =>
+  askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });
+
+/** By the account that the site belongs to, if this machine is signed in to it: a browser that a manage_token's code made the
+ *  owner deletes nothing. Null if it is not. */
+async function codeOfAccount(context: Context, opened: OpenedSite): Promise<Infer<typeof OWNER_CODE> | null> {
+  const credential = session(context.env, opened.server.origin);
+  const is_known = credential !== null && opened.credentials.some(({ token }) => token === credential.token);
+  if (!is_known || isDeployToken(credential.token)) return null;
+  try {
+    return await makeCode({ ...opened, credential });
+  } catch (error) {
+    if (error instanceof ApiFailure && (error.status === 401 || error.status === 403)) return null;
+    throw error;
+  }
+}
+
 /** `svc comments owner`: prints an address that makes a browser the owner on the site itself, once. */
 async function owner(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
-  const made = await askComments(opened, "owner-code", OWNER_CODE, { method: "POST", json: {}, repeatable: false });
+  const made = (await codeOfAccount(context, opened)) ?? (await makeCode(opened));
   if (given.json) return context.terminal.json({ ok: true, ...made });
   context.terminal.say(text`\n  Open this in your browser to answer and moderate on the site itself:`);
   context.terminal.url(made.url);

@@ -91,6 +91,7 @@ const MODERATION: Command[] = [
     summary: "Print an address that makes your browser the owner there",
     details: [
       "It works once, within five minutes. You then answer as Owner and moderate beside the text, on the site itself.",
+      "Made by your account it lets you delete there, too; made with a manage_token alone it does not.",
     ],
     flags: FLAGS,
     run: (...call) => import("./decide.ts").then(({ DECISIONS }) => DECISIONS.owner(...call)),

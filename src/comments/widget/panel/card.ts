@@ -171,7 +171,7 @@ function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boo
     "div",
     { class: "who" },
     el("bdi", { class: "name" }, name),
-    kind && kind !== name ? el("span", { class: "badge" }, kind) : null,
+    kind && (by?.kind === "agent" || kind !== name) ? el("span", { class: "badge" }, kind) : null,
     sending ? el("span", {}, "sending…") : time,
     edited_at === null ? null : el("span", {}, "edited"),
     visibility === "pending" ? el("span", { class: "badge waits" }, "awaiting approval") : null,

@@ -1,5 +1,5 @@
 /** The vocabulary that every folder may use: nouns, errors, ids, units, addresses; it imports no folder. This file has
- *  the nouns. Fields keep these names from column to JSON, so nothing is ever mapped. */
+ *  the nouns. A field that is shown has the same name from column to JSON. */
 
 /** A plain `Uint8Array` is no `BodyInit`: bytes that may become a body are never shared memory. */
 export type Bytes = Uint8Array<ArrayBuffer>;

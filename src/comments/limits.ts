@@ -6,7 +6,7 @@ import { UNIT_MS } from "../base/units.ts";
 import type { Ctx } from "./context.ts";
 
 /** Counts a post, an edit, a deletion or a rename for the client's network, whether it succeeds or not. */
-export async function limitClient(ctx: Ctx): Promise<void> {
+export async function limitWriting(ctx: Ctx): Promise<void> {
   Object.assign(ctx.headers, (await ctx.parts.limit("rate_comment", ctx.network())).headers);
 }
 
@@ -29,7 +29,7 @@ const uncounting = (counted: readonly Counted[]): Uncounted => ({
 export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
   const { limit } = ctx.parts;
   const { site_id } = ctx.site;
-  await limitClient(ctx);
+  await limitWriting(ctx);
   const visitor = author.kind === "visitor" ? [await limit("rate_comment_identity", `${site_id} ${author.id}`)] : [];
   try {
     return uncounting([...visitor, await limit("rate_comment_site", site_id)]);
@@ -40,7 +40,7 @@ export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
 }
 
 export async function limitRename(ctx: Ctx, author: Author): Promise<Uncounted> {
-  await limitClient(ctx);
+  await limitWriting(ctx);
   return uncounting([await ctx.parts.limit("rate_rename", `${ctx.site.site_id} ${author.id}`)]);
 }
 

@@ -126,13 +126,13 @@ export function ownNotFound(
   const send = (form: EncodedBody): Response | Promise<Response> => {
     exchange.bytes = form.size;
     if (form.blob === null || !isShared(page, answer)) {
-      const init = initWith(page, form, policy, answer.edits);
+      const init = notFoundInit(page, form, policy, answer.edits);
       init.headers.set("x-request-id", exchange.request_id);
       if (form.blob !== null) return new Response(form.blob, init);
       return fromDisk(blobs, request, page.content, form, init, exchange.peer.crowded());
     }
     // A Response copies the headers that it is made with, which takes a third of the time of setting them one by one.
-    const shared = ((form.missing ??= [])[policy.index] ??= initWith(page, form, policy, null));
+    const shared = ((form.missing ??= [])[policy.index] ??= notFoundInit(page, form, policy, null));
     shared.headers.set("x-request-id", exchange.request_id);
     return new Response(form.blob, shared);
   };
@@ -147,7 +147,7 @@ export function ownNotFound(
 const isShared = ({ content }: PageBody, { edits }: UnmatchedAnswer): boolean =>
   content.page_of !== null && edits === null;
 
-function initWith(page: PageBody, { coding }: EncodedBody, policy: Policy, edits: HeaderEdits | null) {
+function notFoundInit(page: PageBody, { coding }: EncodedBody, policy: Policy, edits: HeaderEdits | null) {
   const { media_type } = page.file;
   const headers = new Headers({
     ...KEPT_HEADERS,

@@ -1,5 +1,5 @@
-/** Pages for people on the API's host. Each is a row of the API's table, so its session, its
- *  CSRF token and its rate are checked like those of other rows. */
+/** Pages for people on the API's host. Each is a row of the API's table, so its session and its CSRF token are checked like
+ *  those of other rows; a page that counts how often it is called does so itself. */
 import type { Route } from "../routes/context.ts";
 import { ASSETS } from "./assets.ts";
 import { CLAIM } from "./claim.ts";

@@ -56,7 +56,7 @@ export async function contentOf(
   return contentAt(context, server, resolve(cwd, path), path);
 }
 
-function spaQuery(given: CallWords): string | null {
+function settingsQuery(given: CallWords): string | null {
   if (given.has("spa") && given.has("no-spa")) throw usage("--spa and --no-spa contradict each other.");
   return given.has("spa") ? "spa=on" : given.has("no-spa") ? "spa=off" : null;
 }
@@ -73,7 +73,11 @@ async function publish<Answer>(
   given: CallWords,
   { content, shape, spinner }: Sending<Answer>,
 ): Promise<Answer> {
-  const path = withQuery(`/sites/${opened.site_id}/deploys`, spaQuery(given), isDryRun(given) ? "dry_run=1" : null);
+  const path = withQuery(
+    `/sites/${opened.site_id}/deploys`,
+    settingsQuery(given),
+    isDryRun(given) ? "dry_run=1" : null,
+  );
   const sending = { path, shape, spinner, late: stoppedLate(given) };
   return sendContent(context, opened, content, sending).catch((error: unknown) => {
     const isGone = error instanceof ApiFailure && error.code === "unknown_site";
@@ -142,7 +146,7 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
 async function send(context: Context, opened: OpenedSite, given: CallWords, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
   const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
-  const idle = isLive && spaQuery(given) === null;
+  const idle = isLive && settingsQuery(given) === null;
   if (idle) return { content, result: unchanged(opened) };
   const result = await publish(context, opened, given, { content, shape: DEPLOY_RESULT, spinner });
   return { content, result: withoutDeployToken(result) };
@@ -163,7 +167,7 @@ async function rehearse(context: Context, site: ChosenSite, given: CallWords): P
 
 export async function update(context: Context, given: CallWords): Promise<void> {
   const started = context.now();
-  spaQuery(given);
+  settingsQuery(given);
   const site = chooseSite(context, given, given.argument);
   context.terminal.ifStopped(STOPPED.early);
   if (isDryRun(given)) return rehearse(context, site, given);

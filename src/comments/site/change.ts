@@ -16,7 +16,7 @@ import {
   type SiteHandlers,
   type Who,
 } from "../visitor.ts";
-import { limitClient, limitOwner, limitRename } from "../limits.ts";
+import { limitWriting, limitOwner, limitRename } from "../limits.ts";
 import { checkName } from "../visitor-names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
@@ -42,7 +42,7 @@ async function authorAt(ctx: Ctx, who: Who): Promise<Author> {
 
 const edit: SiteHandler<"author"> = async (ctx) => {
   const { parts, site, request, who } = ctx;
-  await limitClient(ctx);
+  await limitWriting(ctx);
   const by = await authorAt(ctx, who);
   if (!request.headers.has("if-match")) throw ifMatchRequired();
   const revs = expectedRevs(request);
@@ -78,7 +78,7 @@ async function remover(ctx: Ctx, who: Who): Promise<Author> {
 const remove: SiteHandler<"author"> = async (ctx) => {
   const { parts, site, request, who } = ctx;
   if (who.owner) Object.assign(ctx.headers, await limitOwner(ctx));
-  else await limitClient(ctx);
+  else await limitWriting(ctx);
   const by = await remover(ctx, who);
   const event_id = newNoteEventId();
   const revs = expectedRevs(request);
@@ -102,7 +102,7 @@ const rename: SiteHandler<"visitor"> = async (ctx) => {
 
 const erase: SiteHandler<"visitor"> = async (ctx) => {
   const { parts, site, exchange, visitor } = ctx;
-  await limitClient(ctx);
+  await limitWriting(ctx);
   await parts.store.notes.erase(site.site_id, visitor.id);
   exchange.cookies = endedIdentity(ctx); // a renewed one would bring them back
   return emptyAnswer(ctx, 204);

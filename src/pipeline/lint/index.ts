@@ -99,29 +99,43 @@ export function lint(
 
 // One cause, few warnings (PIPELINE 4): a file that a hundred pages miss is one thing to mend.
 
-const GRAVEST_FIRST: readonly WarningCode[] = [
-  "possible_secret",
-  "unbuilt_source",
-  "template_placeholder",
-  "wrong_base_path",
-  "case_mismatch",
-  "missing_asset",
-  "server_code",
-  "localhost_url",
-  "private_network_url",
-  "mixed_content",
-  "invalid_rule",
-  "rules_over_limit",
-  "redirect_loop",
-  "header_refused",
-  "external_redirect",
-  "rule_shadowed",
-  "rule_adjusted",
-  "broken_link",
-  "huge_asset",
-  "missing_title",
-  "shown_as_code",
-];
+/** The codes of stages before the lint: their warnings stand before its own. */
+type EarlierCode =
+  | "secret_file_dropped"
+  | "case_collision"
+  | "reserved_path"
+  | "name_encoding_guessed"
+  | "windows_unsafe_name"
+  | "markdown_too_complex"
+  | "suspicious_content"
+  | "index_elsewhere"
+  | "not_judged";
+
+/** A code that is in neither list does not compile: it would come before the gravest. */
+const RANKS: Record<Exclude<WarningCode, EarlierCode>, true> = {
+  possible_secret: true,
+  unbuilt_source: true,
+  template_placeholder: true,
+  wrong_base_path: true,
+  case_mismatch: true,
+  missing_asset: true,
+  server_code: true,
+  localhost_url: true,
+  private_network_url: true,
+  mixed_content: true,
+  invalid_rule: true,
+  rules_over_limit: true,
+  redirect_loop: true,
+  header_refused: true,
+  external_redirect: true,
+  rule_shadowed: true,
+  rule_adjusted: true,
+  broken_link: true,
+  huge_asset: true,
+  missing_title: true,
+  shown_as_code: true,
+};
+const GRAVEST_FIRST: readonly string[] = Object.keys(RANKS);
 
 /** The most files named for one cause. */
 const TOLD = 3;

@@ -10,6 +10,7 @@ import {
   NEW_AGENT_TOKEN,
   OWNER_CODE,
   QUEUE,
+  REJECTED_ALL,
   THREAD,
   THREADS,
   WEBHOOK_EVENTS,
@@ -35,10 +36,8 @@ const webhook = nullable(
 const by_keepers = { tag: "Comments", who: { site: null } } as const;
 
 /** The body of a decision. */
-export const NOTE = object(
-  {},
-  { note: custom({ type: ["string", "null"], maxLength: 1000, description: "Why, for the history." }) },
-);
+const NOTE_TEXT = custom({ type: ["string", "null"], maxLength: 1000, description: "Why, for the history." });
+export const NOTE = object({}, { note: NOTE_TEXT });
 
 const of_comment = { id: SITE_ID, comment: string("Of `c_…`, what follows the underscore.") };
 
@@ -197,6 +196,22 @@ export const COMMENT_ROWS = {
   },
   "POST /sites/:id/comments/c_:comment/approve": decision("approveComment", "Show a comment to everybody"),
   "POST /sites/:id/comments/c_:comment/reject": decision("rejectComment", "Hide a comment for good"),
+  "POST /sites/:id/comments/c_:comment/reject-all": {
+    ...by_keepers,
+    id: "rejectAllComments",
+    summary: "Hide all that a comment's visitor wrote, or that came from its network",
+    description: "What waits and what shows. Which network that is is never told, and kept as a keyed hash alone.",
+    path: of_comment,
+    body: {
+      required: true,
+      content: json(
+        object({ of: oneOf("Whose.", ["visitor", "network"]) }, { note: NOTE_TEXT }),
+        { of: "visitor" },
+      ),
+    },
+    answers: ok("How many were hidden now.", REJECTED_ALL, { rejected: 12 }),
+    codes: [...MEMBER_CODES, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
+  },
   "POST /sites/:id/comments/c_:comment/resolve": decision("resolveThread", "Settle a thread"),
   "POST /sites/:id/comments/c_:comment/reopen": decision("reopenThread", "Open a thread again"),
   "DELETE /sites/:id/comments/c_:comment": {

@@ -135,6 +135,7 @@ const SAID = {
   "token-revoked": "The deploy token is revoked: nothing deploys with it any more.",
   approved: "Approved: everybody sees it.",
   rejected: "Rejected: nobody sees it any more.",
+  "all-rejected": "Rejected: nobody sees any of them any more.",
   resolved: "The thread is resolved.",
   reopened: "The thread is open again.",
   "comment-deleted": "The comment is deleted.",

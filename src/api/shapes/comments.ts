@@ -192,6 +192,8 @@ export const QUEUE = named(
   }),
 );
 
+export const REJECTED_ALL = named("RejectedAll", object({ rejected: integer("Comments that were hidden now.") }));
+
 export const THREADS_VIEW = named(
   "ThreadsView",
   object({

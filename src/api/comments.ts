@@ -204,10 +204,7 @@ export const COMMENT_ROWS = {
     path: of_comment,
     body: {
       required: true,
-      content: json(
-        object({ of: oneOf("Whose.", ["visitor", "network"]) }, { note: NOTE_TEXT }),
-        { of: "visitor" },
-      ),
+      content: json(object({ of: oneOf("Whose.", ["visitor", "network"]) }, { note: NOTE_TEXT }), { of: "visitor" }),
     },
     answers: ok("How many were hidden now.", REJECTED_ALL, { rejected: 12 }),
     codes: [...MEMBER_CODES, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],

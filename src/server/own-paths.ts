@@ -117,7 +117,10 @@ function isCompanionPath(path: string): boolean {
 // Joins comments to serving and the store, and answers their paths on sites' hosts.
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode" | "rate_comment_site">;
+  config: Pick<
+    Config,
+    "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode" | "rate_comment_site"
+  >;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;
@@ -161,7 +164,7 @@ export function commentParts(joined: Joined): CommentParts {
     livePages: ({ slug }) => sites.live(slug),
     locate: (live, page, quote, from) => located(quote_search, live, page, quote, from),
     documents: feedDocuments,
-    views: createKeptViews(),
+    views: createKeptViews(now),
   };
 }
 

@@ -57,6 +57,13 @@ export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
   return uncounting(counted);
 }
 
+const MOST_WAITING = 20;
+
+/** How many of one block may wait for a site's owner. Where a site takes any number, as among people of one office, its queue
+ *  does, too. */
+export const mostWaiting = ({ site_share }: Pick<Ctx["parts"], "site_share">): number =>
+  site_share.length === 0 ? Infinity : MOST_WAITING;
+
 export async function limitRename(ctx: Ctx, author: Author): Promise<Uncounted> {
   await limitClient(ctx);
   return uncounting([await ctx.parts.limit("rate_rename", `${ctx.site.site_id} ${author.id}`)]);

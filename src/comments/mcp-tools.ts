@@ -132,6 +132,7 @@ const reply: Run = async (parts, agent, sent) => {
     text: words,
     canonical,
     network: null,
+    most_waiting: Infinity,
     visibility: "public" as const,
     thread_id,
     as,

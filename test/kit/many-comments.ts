@@ -28,6 +28,7 @@ export async function writeComments(notes: Notes, { site_id, version_id }: Place
       text: `${WORDS}${n}`,
       canonical: null,
       network: null,
+      most_waiting: Infinity,
       visibility: "public" as const,
     };
     if (n % (REPLIES + 1) === 0) {

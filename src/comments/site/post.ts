@@ -8,7 +8,7 @@ import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { identityCookies, newIdentity, type SiteHandler, type SiteHandlers, type Who } from "../visitor.ts";
 import { networkHash, personId } from "../keys.ts";
-import { limitPost } from "../limits.ts";
+import { limitPost, mostWaiting } from "../limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
 
 /** A comment with more links waits for the owner, in every mode. */
@@ -66,6 +66,7 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
     canonical,
     visibility: waits(ctx, author, text) ? "pending" : "public",
     network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
+    most_waiting: mostWaiting(parts),
     page: page.page,
     version_id,
     version_created_at: created_at,
@@ -86,6 +87,7 @@ async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: str
     canonical,
     visibility: waits(ctx, author, text) ? "pending" : "public",
     network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
+    most_waiting: mostWaiting(parts),
     thread_id,
     as: who.as,
   });

@@ -21,6 +21,7 @@ interface Edit {
   written_after: string;
   /** A public comment goes back to wait. */
   waits: boolean;
+  most_waiting: number;
 }
 
 interface NewReply extends Writing {
@@ -166,15 +167,14 @@ export function* refuseReturn(
   yield* refuseFullText(site_id, page, (yield* (is_root ? threadWritten : commentWritten).get(comment_no))!.n);
 }
 
-/** Comments of one network that wait on a site: one network cannot fill the owner's queue (RELIABILITY A26). */
-const MOST_WAITING = 20;
 const waitingOf = statement<{ n: number }>(
   "select count(*) as n from comments where site_id = ? and network = ? and state = 'pending'",
 );
 
-function* refuseCrowd(site_id: string, network: string | null): Op<void> {
-  if (network === null || (yield* waitingOf.get(site_id, network))!.n < MOST_WAITING) return;
-  const why = `${MOST_WAITING} comments from your network wait for this site's owner: when they were looked at, there is room again.`;
+/** One network cannot fill the owner's queue (RELIABILITY A26). */
+function* refuseCrowd(site_id: string, network: string | null, most: number): Op<void> {
+  if (network === null || (yield* waitingOf.get(site_id, network))!.n < most) return;
+  const why = `${most} comments from your network wait for this site's owner: when they were looked at, there is room again.`;
   throw new Refusal("site_full", why);
 }
 
@@ -191,10 +191,10 @@ const nameItself = statement("update comments set thread_no = comment_no where c
 
 /** Within the transaction: of equal texts that are sent at once all but the first are repeated. Throws 409 if it is to wait
  *  where too many of its network do. */
-function* shownAs({ site_id, by, text, visibility, network }: Writing): Op<Writing["visibility"]> {
+function* shownAs({ site_id, by, text, visibility, network, most_waiting }: Writing): Op<Writing["visibility"]> {
   if (by.kind !== "visitor") return visibility;
   if (visibility === "public" && !(yield* isRepeated(site_id, by.id, text))) return "public";
-  yield* refuseCrowd(site_id, network);
+  yield* refuseCrowd(site_id, network, most_waiting);
   return "pending";
 }
 
@@ -313,7 +313,9 @@ function* edit(wanted: Edit, now: number): Op<FoundComment> {
   const again = by.kind === "visitor" && (yield* isRepeated(site_id, by.id, text, row.comment_no));
   const waits = wanted.waits || again;
   const state = waits ? "pending" : row.state;
-  if (waits && row.state === "public") yield* refuseCrowd(site_id, (yield* networkOf.get(row.comment_no))!.network);
+  if (waits && row.state === "public") {
+    yield* refuseCrowd(site_id, (yield* networkOf.get(row.comment_no))!.network, wanted.most_waiting);
+  }
   const values = [text, state, begun.at, changes.isPublic(row) ? 1 : 0, begun.no, hashOf(text)] as const;
   yield* changeText.do(row.comment_no, ...values, noteRows.writtenBytes(text));
   if (waits && changes.isPublic(row) && !changes.isRoot(row)) yield* changes.countReply(row.thread_no, begun.no);

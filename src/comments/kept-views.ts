@@ -5,8 +5,8 @@ import { Refusal } from "../base/errors.ts";
 import type { Bytes } from "../base/types.ts";
 import { UNIT_MS } from "../base/units.ts";
 
-/** What a viewer may see of a page. */
-export interface Standing {
+/** The state of all that a viewer may see of a page. */
+interface Standing {
   /** Larger after each change of it. */
   stamp: number;
   /** True if something there is the viewer's own. */
@@ -33,7 +33,7 @@ const MOST_STANDINGS = 10_000;
 /** Shorter ones take no longer than other answers. */
 const LONG_BYTES = 64 * 1024;
 const BUILT_TIMES = 8;
-/** What a customer may read of long lists: about a hundredth of the serving thread's time. */
+/** The most that a customer reads of long lists in a window: about a hundredth of the serving thread's time. */
 const READ = { bytes: 64 * 1024 * 1024, ms: 10 * UNIT_MS.s };
 
 const bytesOf = (pieces: readonly Bytes[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);

@@ -39,7 +39,7 @@ async function countedByAll(limits: readonly (() => Promise<Counted>)[]): Promis
   }
 }
 
-/** Of what a site takes in all one block of addresses has a quarter; and an owner's words count with what owners decide, so that
+/** One block of addresses has a quarter of what a site takes; an owner's words count with what owners decide, so that
  *  no visitor can silence the owner (RELIABILITY A26). */
 export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
   const { limit, limitWindows, site_share } = ctx.parts;

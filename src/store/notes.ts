@@ -190,7 +190,7 @@ export interface Writing {
   visibility: "public" | "pending";
   /** Keyed hash of the block of addresses that a visitor writes from; null for owners and agents. */
   network: string | null;
-  /** Where so many of this network wait for the owner already, another one does not. */
+  /** No more than so many of this network wait for the owner. */
   most_waiting: number;
 }
 

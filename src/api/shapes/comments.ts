@@ -192,7 +192,7 @@ export const QUEUE = named(
   }),
 );
 
-export const REJECTED_ALL = named("RejectedAll", object({ rejected: integer("Comments that were hidden now.") }));
+export const REJECTED_ALL = object({ rejected: integer("Comments that were hidden now.") });
 
 export const THREADS_VIEW = named(
   "ThreadsView",

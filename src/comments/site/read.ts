@@ -31,7 +31,7 @@ async function askedPage({ query, parts, site }: Ctx): Promise<string> {
 }
 
 /** Those who see the same of a page: all who have nothing of their own there, or one viewer. */
-export interface Audience {
+interface Audience {
   stamp: number;
   /** The site's last change when that was so: what is read after another one is newer. */
   no: number;
@@ -86,7 +86,7 @@ async function wholeList(ctx: Ctx, page: string, audience: Audience): Promise<Wr
   return { threads, gone: NONE };
 }
 
-/** What changed after `since`; where that is much, all threads as they are kept, and what is gone. */
+/** The threads that changed after `since`, or all as they are kept where that is much; and what is gone. */
 async function changedList(ctx: Ctx, page: string, audience: Audience, since: number): Promise<WrittenList> {
   if (since >= audience.stamp) return { threads: NONE, gone: NONE };
   const { parts, site } = ctx;

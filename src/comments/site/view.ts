@@ -210,7 +210,7 @@ const trap = html`<p class="trap" aria-hidden="true">
   <label>Website <input name="website" tabindex="-1" autocomplete="off" /></label>
 </p>`;
 
-/** Where the form leads back to: a new thread is the last one of all. */
+/** The part that the form leads back to: a new thread is the last one of all. */
 const partAfter = ({ part, of, threads }: ViewedPage, thread_id: string): string => {
   if (thread_id !== "") return String(part);
   return of === 1 && threads.length < PART ? "1" : "last";

@@ -70,7 +70,7 @@ const placeOf = ({ found_version_id, found_start, found_end }: PlaceColumns): St
 /** Bytes that a text takes in the longer of the two forms in which it is written out: a quotation mark is six in HTML, a
  *  control character six in JSON. */
 const writtenBytes = (text: string): number =>
-  Math.max(Buffer.byteLength(Bun.escapeHTML(text)), Buffer.byteLength(JSON.stringify(text)));
+  Math.max(Buffer.byteLength(Bun.escapeHTML(text)), Buffer.byteLength(JSON.stringify(text)) - 2);
 
 /** Nouns made of columns, and the values of some. */
 export const noteRows = {

@@ -64,7 +64,7 @@ function* writtenBefore(site_id: string, by: WritingPerson, canonical: string): 
   return { thread: found.thread, comment_id: before.id, repeated: true };
 }
 
-// What was rejected takes no place: else whoever fills a page fills it for good (RELIABILITY A26).
+// Rejected ones take no place: else whoever fills a page fills it for good (RELIABILITY A26).
 const counts = statement<{ n: number }>(
   "select count(*) as n from comments where site_id = ? and state in ('public', 'pending')",
 );

@@ -20,7 +20,7 @@ export interface KeptViews {
   /** The standing at the site's change `no`: as it was noted, or as `look` finds it. */
   standing(key: string, no: number, look: () => Promise<Standing>): Promise<Standing>;
   /** Throws 429 if the customer has read so much that others would wait for it. */
-  refuseGreedy(customer: string): void;
+  refuseGreedy(customer: string): Promise<void>;
   /** `built`: it was not kept, and took many times as long. */
   countRead(customer: string, bytes: number, built: boolean): void;
 }
@@ -37,6 +37,9 @@ const BUILT_TIMES = 8;
 const READ = { bytes: 64 * 1024 * 1024, ms: 10 * UNIT_MS.s };
 
 const bytesOf = (pieces: readonly Bytes[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+
+/** A refusal comes so late: else those who ask for the next one at once would take as much of the thread as readers do. */
+const REFUSED_AFTER_MS = 1000;
 
 function greedy(ms: number): Refusal {
   const wait = Math.max(1, Math.ceil(ms / UNIT_MS.s));
@@ -57,9 +60,11 @@ function createReads(now: () => number): Pick<KeptViews, "refuseGreedy" | "count
     return READ.ms;
   }
   return {
-    refuseGreedy(customer) {
+    async refuseGreedy(customer) {
       const ms = left();
-      if ((read.get(customer) ?? 0) >= READ.bytes) throw greedy(ms);
+      if ((read.get(customer) ?? 0) < READ.bytes) return;
+      await Bun.sleep(REFUSED_AFTER_MS);
+      throw greedy(ms);
     },
     countRead(customer, bytes, built) {
       if (bytes > LONG_BYTES) read.set(customer, (read.get(customer) ?? 0) + bytes * (built ? BUILT_TIMES : 1));

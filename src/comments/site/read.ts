@@ -74,7 +74,7 @@ async function wholeList(ctx: Ctx, page: string, audience: Audience): Promise<Wr
   const { views, store } = parts;
   const customer = from()[0]!;
   const [kept] = views.find(audience.key) ?? [];
-  views.refuseGreedy(customer);
+  await views.refuseGreedy(customer);
   if (kept !== undefined) {
     views.countRead(customer, kept.byteLength, false);
     return { threads: kept, gone: NONE };

@@ -79,7 +79,7 @@ async function piecesOf(ctx: Ctx, page: string, part: number, refused: ViewedPag
   const audience = await audienceOf(ctx, page, who);
   const key = `view ${part} ${viewer.can_post}\0${audience.key}`;
   const kept = refused === null ? views.find(key) : undefined;
-  views.refuseGreedy(customer);
+  await views.refuseGreedy(customer);
   if (kept !== undefined) return kept;
   const seen = await store.notes.partView(site.site_id, page, audience.as, part, PART);
   const threads = seen.threads.map((thread) => threadJson(parts, site, thread, audience.mine));

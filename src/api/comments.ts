@@ -1,4 +1,5 @@
 /** Rows of comments on the API host: how they are set up, what keepers decide, and MCP for agents (COMMENTS 2 and 6). */
+import type { ErrorCode } from "../base/errors.ts";
 import { COMMENT_MODES } from "./shapes/common.ts";
 import { json, ok, type Parameter, type ApiRow, type ApiRows } from "./row.ts";
 import { anyOf, array, custom, integer, literal, nullable, object, oneOf, string } from "./shapes/builder.ts";
@@ -53,6 +54,12 @@ export const STATE: Parameter = {
   shape: oneOf("A queue.", ["pending", "reported", "rejected"], { default: "pending" }),
 };
 
+export const PART: Parameter = {
+  name: "part",
+  description: "Fifty threads of it, from 1; `last` and any number past the last are the last.",
+  shape: string("A number, or `last`.", { default: "1" }),
+};
+
 export const IF_MATCH: Parameter = {
   name: "If-Match",
   description: "The comment's ETag: nothing is done where it has changed since.",
@@ -61,14 +68,14 @@ export const IF_MATCH: Parameter = {
 
 export const LD_JSON = "application/ld+json";
 
-const decision = (id: string, summary: string): ApiRow<{ site: null }> => ({
+const decision = (id: string, summary: string, more: readonly ErrorCode[] = []): ApiRow<{ site: null }> => ({
   ...by_keepers,
   id,
   summary,
   path: of_comment,
   body: { required: false, content: json(NOTE, { note: "Thank you" }) },
   answers: ok("The thread as it is now.", THREAD),
-  codes: [...MEMBER_CODES, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
+  codes: [...MEMBER_CODES, ...more, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
 });
 
 const RPC_VERSION = literal("2.0", "JSON-RPC's version.");
@@ -194,7 +201,10 @@ export const COMMENT_ROWS = {
     answers: ok("A page of it, with the reports of each.", QUEUE),
     codes: ["invalid_input"],
   },
-  "POST /sites/:id/comments/c_:comment/approve": decision("approveComment", "Show a comment to everybody"),
+  "POST /sites/:id/comments/c_:comment/approve": decision("approveComment", "Show a comment to everybody", [
+    "page_full",
+    "site_full",
+  ]),
   "POST /sites/:id/comments/c_:comment/reject": decision("rejectComment", "Hide a comment for good"),
   "POST /sites/:id/comments/c_:comment/reject-all": {
     ...by_keepers,

@@ -154,10 +154,12 @@ const me: SiteHandler<"visitor_reads"> = async (ctx) => {
 
 /** Everything that they wrote, public or not, as one file. */
 const exported: SiteHandler<"visitor_reads"> = async (ctx) => {
-  const { parts, site, visitor } = ctx;
+  const { parts, site, visitor, from } = ctx;
+  await parts.views.refuseGreedy(from()[0]!);
   const place = feedSite(parts, site);
   const items = await parts.store.notes.written(site.site_id, visitor.id);
-  const file = parts.documents.exported(place, visitor.name, items);
+  const file = JSON.stringify(parts.documents.exported(place, visitor.name, items));
+  parts.views.countRead(from()[0]!, file.length, true);
   return answer(ctx, file, { ...PRIVATE, "content-type": LD_JSON });
 };
 

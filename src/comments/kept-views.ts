@@ -36,7 +36,11 @@ const BUILT_TIMES = 8;
 /** The most that a customer reads of long lists in a window: about a hundredth of the serving thread's time. */
 const READ = { bytes: 64 * 1024 * 1024, ms: 10 * UNIT_MS.s };
 
-const bytesOf = (pieces: readonly Bytes[]): number => pieces.reduce((sum, { byteLength }) => sum + byteLength, 0);
+/** Bytes that an entry takes beside its text: an app has any number of pages, and most have no comments. */
+const ENTRY = 512;
+
+const costOf = (key: string, pieces: readonly Bytes[]): number =>
+  pieces.reduce((sum, { byteLength }) => sum + byteLength, 2 * key.length + ENTRY);
 
 /** A refusal comes so late: else those who ask for the next one at once would take as much of the thread as readers do. */
 const REFUSED_AFTER_MS = 1000;
@@ -92,7 +96,7 @@ export function createKeptViews(now: () => number): KeptViews {
   const kept = new Map<string, readonly Bytes[]>();
   let bytes = 0;
   const drop = (key: string): void => {
-    bytes -= bytesOf(kept.get(key)!);
+    bytes -= costOf(key, kept.get(key)!);
     kept.delete(key);
   };
   return {
@@ -106,10 +110,10 @@ export function createKeptViews(now: () => number): KeptViews {
       return pieces;
     },
     keep(key, pieces) {
-      const size = bytesOf(pieces);
-      if (kept.has(key) || size > MOST_BYTES * SHARE) return;
+      const cost = costOf(key, pieces);
+      if (kept.has(key) || cost > MOST_BYTES * SHARE) return;
       kept.set(key, pieces);
-      bytes += size;
+      bytes += cost;
       while (bytes > MOST_BYTES) drop(kept.keys().next().value!);
     },
   };

@@ -52,13 +52,13 @@ async function askedPage({ parts, site }: Ctx, path: string): Promise<string> {
 
 /** Threads on one part of the page, as many as the feeds have on one of theirs. */
 const PART = 50;
-/** More than there are: the last part, where a new thread is. */
-const LAST = 1_000_000;
+/** More than a page has: the last part, where a new thread is. Any other such number is the same, for each is kept apart. */
+const LAST = 100;
 
 /** Nonsense is the first part. */
 function partIn(asked: string | null | undefined): number {
   if (asked === "last") return LAST;
-  return /^[1-9]\d{0,5}$/.test(asked ?? "") ? Number(asked) : 1;
+  return /^[1-9]\d{0,5}$/.test(asked ?? "") ? Math.min(LAST, Number(asked)) : 1;
 }
 
 /** Stands where the stamp goes in a page that is kept: no text of a visitor has it. */

@@ -1,4 +1,5 @@
 /** Rows of comments on the API host: how they are set up, what keepers decide, and MCP for agents (COMMENTS 2 and 6). */
+import type { ErrorCode } from "../base/errors.ts";
 import { COMMENT_MODES } from "./shapes/common.ts";
 import { json, ok, type Parameter, type ApiRow, type ApiRows } from "./row.ts";
 import { anyOf, array, custom, integer, literal, nullable, object, oneOf, string } from "./shapes/builder.ts";
@@ -10,6 +11,7 @@ import {
   NEW_AGENT_TOKEN,
   OWNER_CODE,
   QUEUE,
+  REJECTED_ALL,
   THREAD,
   THREADS,
   WEBHOOK_EVENTS,
@@ -35,10 +37,8 @@ const webhook = nullable(
 const by_keepers = { tag: "Comments", who: { site: null } } as const;
 
 /** The body of a decision. */
-export const NOTE = object(
-  {},
-  { note: custom({ type: ["string", "null"], maxLength: 1000, description: "Why, for the history." }) },
-);
+const NOTE_TEXT = custom({ type: ["string", "null"], maxLength: 1000, description: "Why, for the history." });
+export const NOTE = object({}, { note: NOTE_TEXT });
 
 const of_comment = { id: SITE_ID, comment: string("Of `c_…`, what follows the underscore.") };
 
@@ -54,6 +54,12 @@ export const STATE: Parameter = {
   shape: oneOf("A queue.", ["pending", "reported", "rejected"], { default: "pending" }),
 };
 
+export const PART: Parameter = {
+  name: "part",
+  description: "Fifty threads of it, from 1; `last` and any number past the last are the last.",
+  shape: string("A number, or `last`.", { default: "1" }),
+};
+
 export const IF_MATCH: Parameter = {
   name: "If-Match",
   description: "The comment's ETag: nothing is done where it has changed since.",
@@ -62,14 +68,14 @@ export const IF_MATCH: Parameter = {
 
 export const LD_JSON = "application/ld+json";
 
-const decision = (id: string, summary: string): ApiRow<{ site: null }> => ({
+const decision = (id: string, summary: string, more: readonly ErrorCode[] = []): ApiRow<{ site: null }> => ({
   ...by_keepers,
   id,
   summary,
   path: of_comment,
   body: { required: false, content: json(NOTE, { note: "Thank you" }) },
   answers: ok("The thread as it is now.", THREAD),
-  codes: [...MEMBER_CODES, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
+  codes: [...MEMBER_CODES, ...more, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
 });
 
 const RPC_VERSION = literal("2.0", "JSON-RPC's version.");
@@ -195,8 +201,24 @@ export const COMMENT_ROWS = {
     answers: ok("A page of it, with the reports of each.", QUEUE),
     codes: ["invalid_input"],
   },
-  "POST /sites/:id/comments/c_:comment/approve": decision("approveComment", "Show a comment to everybody"),
+  "POST /sites/:id/comments/c_:comment/approve": decision("approveComment", "Show a comment to everybody", [
+    "page_full",
+    "site_full",
+  ]),
   "POST /sites/:id/comments/c_:comment/reject": decision("rejectComment", "Hide a comment for good"),
+  "POST /sites/:id/comments/c_:comment/reject-all": {
+    ...by_keepers,
+    id: "rejectAllComments",
+    summary: "Hide all that a comment's visitor wrote, or that came from its network",
+    description: "What waits and what shows. Which network that is is never told, and kept as a keyed hash alone.",
+    path: of_comment,
+    body: {
+      required: true,
+      content: json(object({ of: oneOf("Whose.", ["visitor", "network"]) }, { note: NOTE_TEXT }), { of: "visitor" }),
+    },
+    answers: ok("How many were hidden now.", REJECTED_ALL, { rejected: 12 }),
+    codes: [...MEMBER_CODES, "not_found", "comments_off", "site_frozen", "site_disabled", "rate_limited"],
+  },
   "POST /sites/:id/comments/c_:comment/resolve": decision("resolveThread", "Settle a thread"),
   "POST /sites/:id/comments/c_:comment/reopen": decision("reopenThread", "Open a thread again"),
   "DELETE /sites/:id/comments/c_:comment": {

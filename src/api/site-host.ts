@@ -12,7 +12,7 @@ import {
   type Schema,
   type Shape,
 } from "./shapes/builder.ts";
-import { CURSOR, IF_MATCH, LD_JSON, MEMBER_CODES, NOTE, STATE } from "./comments.ts";
+import { CURSOR, IF_MATCH, LD_JSON, MEMBER_CODES, NOTE, PART, STATE } from "./comments.ts";
 import {
   ANNOTATION,
   ANNOTATION_FILE,
@@ -85,6 +85,7 @@ const written = (description: string): RowAnswer => ({
 const held: RowAnswer = { description: "It is what If-None-Match names." };
 const FULL = ["page_full", "thread_full", "site_full"] as const;
 const WRITTEN = ["invalid_annotation", "invalid_input", "body_too_large", "unsupported_media_type"] as const;
+const EDITED = [...WRITTEN, "page_full", "site_full"] as const;
 const page_text: RowContent = { "text/html": { shape: custom({ type: "string" }) } };
 const ENTERING = ["unknown_host", "site_expired", "site_disabled", "comments_off", "cross_origin"] as const;
 
@@ -130,7 +131,7 @@ const collection = (id: string, summary: string, query: readonly Parameter[]): A
   who: "reader",
   query,
   answers: documents(anyOf([COLLECTION, COLLECTION_PAGE])),
-  codes: ["not_found"],
+  codes: ["not_found", "rate_limited"],
 });
 
 const options = (id: string, summary: string): ApiRow<"no_one"> => ({
@@ -207,13 +208,13 @@ export const SITE_HOST = {
     who: "reader",
     query: [
       ...pageOf(pagePath()).map((one) => ({ ...one, required: true as const })),
-      { name: "since", description: "`cursor` of the answer before.", shape: string("A cursor.") },
+      { name: "since", description: "What changed after it, or all.", shape: string("`cursor` of the answer before.") },
     ],
     answers: {
       200: { description: "What this viewer may see.", content: json(THREADS_VIEW), headers: ["ETag"] },
       304: { ...held, headers: ["ETag"] },
     },
-    codes: ["not_found"],
+    codes: ["not_found", "rate_limited"],
   },
   "GET /_svc/comments/c_:id": {
     id: "readComment",
@@ -239,7 +240,7 @@ export const SITE_HOST = {
     answers: {
       200: { description: "As it is now.", content: annotation, headers: ["ETag", "Svc-Visibility"] },
     },
-    codes: [...WRITTEN, "forbidden", "edit_window_over", "not_found", "deleted", "changed", "if_match_required"],
+    codes: [...EDITED, "forbidden", "edit_window_over", "not_found", "deleted", "changed", "if_match_required"],
   },
   "DELETE /_svc/comments/c_:id": {
     id: "deleteOwnComment",
@@ -289,7 +290,7 @@ export const SITE_HOST = {
     answers: {
       200: { description: "As annotations.", content: { [LD_JSON]: { shape: ANNOTATION_FILE } } },
     },
-    codes: [],
+    codes: ["rate_limited"],
   },
   "POST /_svc/comments/passcode": {
     id: "enterPasscode",
@@ -347,9 +348,9 @@ export const SITE_HOST = {
     tag,
     summary: "The threads of a page as a page, without a script",
     who: "no_one",
-    query: pageOf(pagePath({ default: "/" })),
+    query: [...pageOf(pagePath({ default: "/" })), PART],
     answers: { 200: { description: "The page, with a form.", content: page_text } },
-    codes: ["unknown_host", "site_expired", "site_disabled", "comments_off", "not_found"],
+    codes: ["unknown_host", "site_expired", "site_disabled", "comments_off", "not_found", "rate_limited"],
   },
   "POST /_svc/comments/view": {
     id: "postByForm",
@@ -367,6 +368,7 @@ export const SITE_HOST = {
               page: string("Which page."),
               text: string("What to say."),
               thread: string("Which thread to answer."),
+              part: string("Which part of the page to show then."),
               stamp: string("Of the form."),
               website: string("To be left empty."),
               passcode: string("In place of all that."),

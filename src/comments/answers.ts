@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { answerEmpty, answerText } from "../http/answers.ts";
 import { ifNoneMatch } from "../http/conditional.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Ctx } from "./context.ts";
 import { ANNO } from "./feed.ts";
 
@@ -36,11 +37,16 @@ const isHeld = ({ request }: Asked, etag: string | undefined): boolean => {
 export const emptyAnswer = ({ exchange, headers }: Asked, status: 204 | 304, fields: Fields = {}): Response =>
   answerEmpty(exchange, status, { ...headers, ...fields });
 
-/** Answers with JSON, or with 304 if the client already has it. */
+/** Answers with JSON, which may be written out already, or with 304 if the client already has it. */
 export function answer(asked: Asked, body: unknown, fields: Fields, status = 200): Response {
   if (status === 200 && isHeld(asked, fields.etag)) return emptyAnswer(asked, 304, fields);
-  const text = typeof body === "string" ? body : JSON.stringify(body);
-  return answerText(text, asked.exchange, { "content-type": "application/json", ...asked.headers, ...fields }, status);
+  const text = typeof body === "string" || body instanceof Uint8Array ? body : JSON.stringify(body);
+  return answerText(
+    text as string | Bytes,
+    asked.exchange,
+    { "content-type": "application/json", ...asked.headers, ...fields },
+    status,
+  );
 }
 
 /** Answers OPTIONS with 200: validators of the protocol do not take 204. */

@@ -30,6 +30,8 @@ export interface CommentParts {
   store: { notes: Notes };
   limit: Limiter;
   limitWindows: WindowLimiter;
+  /** The share that one block of addresses has of a site's windows of comments. */
+  site_share: readonly RateWindow[];
   /** Limits on wrong passcodes of one client. */
   passcode_windows: readonly RateWindow[];
   keys: Keys;
@@ -53,6 +55,8 @@ export interface Ctx {
   parts: CommentParts;
   /** The client's network: an IPv4 address or an IPv6 /64. */
   network(): string;
+  /** The block of addresses that shares go by: an IPv4 /24 or an IPv6 /48. */
+  block(): string;
   /** The client for fair queues: the provider's customer, then the network. */
   from(): FairnessKey;
   /** The site's origin, as the client asked for it. */

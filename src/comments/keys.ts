@@ -61,6 +61,14 @@ export const single = (key: string): Ring => {
 export const personId = ({ people }: Keys, site_id: string, identity: string): string =>
   `p_${hmac(people, `${site_id}\0${identity}`).toString("base64url").slice(0, 16)}`;
 
+/** By what a site remembers a network without its address; of two sites nobody can tell that it is one. */
+export const networkHash = (
+  { people }: Keys,
+  what: "comments" | "passcode",
+  site_id: string,
+  network: string,
+): string => hmac(people, `${what}\0${site_id}\0${network}`).toString("base64url").slice(0, 22);
+
 // Cursors below hide the number of a change, which would say how many changes there were that a viewer may not see. Equal
 // numbers give equal cursors; a cursor of another site, page or viewer is invalid.
 

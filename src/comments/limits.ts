@@ -4,6 +4,7 @@ import type { Counted } from "../http/rate-limit.ts";
 import type { Author } from "../store/notes.ts";
 import { UNIT_MS } from "../base/units.ts";
 import type { Ctx } from "./context.ts";
+import { networkHash } from "./keys.ts";
 
 /** Counts a post, an edit, a deletion or a rename for the client's network, whether it succeeds or not. */
 export async function limitWriting(ctx: Ctx): Promise<void> {
@@ -26,35 +27,71 @@ const uncounting = (counted: readonly Counted[]): Uncounted => ({
   },
 });
 
-export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
-  const { limit } = ctx.parts;
-  const { site_id } = ctx.site;
-  await limitWriting(ctx);
-  const visitor = author.kind === "visitor" ? [await limit("rate_comment_identity", `${site_id} ${author.id}`)] : [];
+/** Counts a call under several limits, in turn; if one refuses it, none of them counts it. */
+async function countedByAll(limits: readonly (() => Promise<Counted>)[]): Promise<Counted[]> {
+  const counted: Counted[] = [];
   try {
-    return uncounting([...visitor, await limit("rate_comment_site", site_id)]);
+    for (const count of limits) counted.push(await count());
+    return counted;
   } catch (error) {
-    await Promise.all(visitor.map(({ undo }) => undo()));
+    await Promise.all(counted.map(({ undo }) => undo()));
     throw error;
   }
 }
+
+/** One block of addresses has a quarter of what a site takes; an owner's words count with what owners decide, so that
+ *  no visitor can silence the owner (RELIABILITY A26). */
+export async function limitPost(ctx: Ctx, author: Author): Promise<Uncounted> {
+  const { limit, limitWindows, site_share } = ctx.parts;
+  const { site_id } = ctx.site;
+  if (author.kind === "owner") {
+    Object.assign(ctx.headers, await limitOwner(ctx));
+    return uncounting([]);
+  }
+  await limitWriting(ctx);
+  const counted = await countedByAll([
+    () => limit("rate_comment_identity", `${site_id} ${author.id}`),
+    () => limitWindows("comment-site-network", `${site_id} ${ctx.block()}`, site_share),
+    () => limit("rate_comment_site", site_id),
+  ]);
+  return uncounting(counted);
+}
+
+const MOST_WAITING = 20;
+
+/** How many of one block may wait for a site's owner. Where a site takes any number, as among people of one office, its queue
+ *  does, too. */
+export const mostWaiting = ({ site_share }: Pick<Ctx["parts"], "site_share">): number =>
+  site_share.length === 0 ? Infinity : MOST_WAITING;
 
 export async function limitRename(ctx: Ctx, author: Author): Promise<Uncounted> {
   await limitWriting(ctx);
   return uncounting([await ctx.parts.limit("rate_rename", `${ctx.site.site_id} ${author.id}`)]);
 }
 
-/** Wrong passcodes of all clients together (CONTRACT 4.4). */
+/** Wrong passcodes of all clients together that never had the right one (CONTRACT 4.4). */
 const OF_SITE = [{ count: 50, window_ms: UNIT_MS.h }];
 
-/** Counts a passcode before it is known to be right, so that many at once do not pass as one; `undo` takes it back. */
-export async function limitPasscode({ parts, site, network }: Ctx): Promise<{ undo(): Promise<void> }> {
-  const of_client = await parts.limitWindows("passcode", `${site.site_id} ${network()}`, parts.passcode_windows);
-  const of_site = await parts.limitWindows("passcode-site", site.site_id, OF_SITE).catch(async (error: unknown) => {
-    await of_client.undo();
-    throw error;
-  });
-  return { undo: async () => void (await Promise.all([of_client.undo(), of_site.undo()])) };
+interface CountedPasscode {
+  /** Takes it back: nobody has looked at it. */
+  undo(): Promise<void>;
+  /** It was right: it does not count, and strangers do not slow this customer any more. */
+  right(): Promise<void>;
+}
+
+/** Counts a passcode before it is known to be right, so that many at once do not pass as one. A customer, a whole IPv6 /48, is
+ *  one client: else its 65,536 networks would use up what the site takes from all strangers (RELIABILITY A26). */
+export async function limitPasscode({ parts, site: { site_id }, from }: Ctx): Promise<CountedPasscode> {
+  const { limitWindows, passcode_windows, keys, store } = parts;
+  const [customer = ""] = from();
+  const hash = networkHash(keys, "passcode", site_id, customer);
+  const known = await store.notes.knowsNetwork(site_id, hash);
+  const counted = await countedByAll([
+    () => limitWindows("passcode", `${site_id} ${customer}`, passcode_windows),
+    ...(known ? [] : [() => limitWindows("passcode-site", site_id, OF_SITE)]),
+  ]);
+  const undo = async () => void (await Promise.all(counted.map((one) => one.undo())));
+  return { undo, right: async () => void (await Promise.all([undo(), store.notes.noteNetwork(site_id, hash)])) };
 }
 
 /** Counts an owner code like a passcode: only wrong ones count. */

@@ -125,7 +125,18 @@ const reply: Run = async (parts, agent, sent) => {
   const { id: thread_id } = await threadIn(parts, agent, sent);
   const { site_id } = site;
   const id = newCommentId();
-  const writing = { site_id, id, by: author, text: words, canonical, visibility: "public" as const, thread_id, as };
+  const writing = {
+    site_id,
+    id,
+    by: author,
+    text: words,
+    canonical,
+    network: null,
+    most_waiting: Infinity,
+    visibility: "public" as const,
+    thread_id,
+    as,
+  };
   const { thread, comment_id, repeated } = await parts.store.notes.reply(writing);
   const comment = thread.comments.find((one) => one.id === comment_id)!;
   return { thread_id: thread.id, comment: commentJson(comment), repeated };

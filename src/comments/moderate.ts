@@ -132,6 +132,32 @@ const deciding = (action: Action) => (ctx: OwnerCtx) =>
 export const decideAsOwner = (asked: SiteNotes, id: string, action: Action, note: string | null) =>
   decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
 
+/** A transaction each: whoever waits for the lock of writes gets it between two. */
+const REJECTED_AT_ONCE = 100;
+
+const ALL_OF = ["visitor", "network"] as const;
+type AllOf = (typeof ALL_OF)[number];
+
+/** Rejects all that stands of the visitor who wrote a comment, or of the network that it came from; answers how many. */
+export async function rejectAllAsOwner({ parts, site }: SiteNotes, id: string, of: AllOf, note: string | null) {
+  const by = ownerOf(parts.keys, site);
+  for (let rejected = 0; ;) {
+    const event_ids = Array.from({ length: REJECTED_AT_ONCE }, () => newNoteEventId());
+    const done = await parts.store.notes.rejectAll({ site_id: site.site_id, id, of, by, note, event_ids });
+    rejected += done;
+    if (done < REJECTED_AT_ONCE) return { rejected };
+  }
+}
+
+async function rejectAll(ctx: OwnerCtx) {
+  const members = await readMembers(ctx.request);
+  const of = ALL_OF.find((one) => one === members.of);
+  if (of === undefined) {
+    throw new Refusal("invalid_input", `The member "of" says whose comments: ${ALL_OF.join(" or ")}.`, { field: "of" });
+  }
+  return rejectAllAsOwner(ctx, idOf(ctx), of, noteIn(members));
+}
+
 /** Removes a comment; the first one of a thread takes its replies with it. Throws 412 `changed` if the comment has none of
  *  the entity tags `revs`. */
 export function removeAsOwner(
@@ -174,6 +200,7 @@ export const OWNER_MODERATION = {
   "GET /sites/:id/comments/queue": readQueue,
   "POST /sites/:id/comments/c_:comment/approve": deciding("approve"),
   "POST /sites/:id/comments/c_:comment/reject": deciding("reject"),
+  "POST /sites/:id/comments/c_:comment/reject-all": rejectAll,
   "POST /sites/:id/comments/c_:comment/resolve": deciding("resolve"),
   "POST /sites/:id/comments/c_:comment/reopen": deciding("reopen"),
   "DELETE /sites/:id/comments/c_:comment": removeComment,

@@ -2,6 +2,7 @@
 import { brotliCompressSync, constants } from "node:zlib";
 import { errorBody, type Refusal } from "../base/errors.ts";
 import { acceptedCodings, type Coding } from "./codings.ts";
+import type { Bytes } from "../base/types.ts";
 import type { Exchange } from "./exchange.ts";
 
 /** The date of the API; changes are additive (CONTRACT 3). */
@@ -25,8 +26,8 @@ const standardHeaders = ({ request_id }: Exchange) => ({ ...KEPT_HEADERS, "x-req
 
 type HeaderFields = Readonly<Record<string, string>>;
 
-/** A text of ours; its length goes to the log. */
-export function answerText(text: string, exchange: Exchange, headers: HeaderFields, status = 200): Response {
+/** A text of ours, perhaps as UTF-8 already; its length goes to the log. */
+export function answerText(text: string | Bytes, exchange: Exchange, headers: HeaderFields, status = 200): Response {
   exchange.bytes = Buffer.byteLength(text);
   return new Response(text, { status, headers: { ...standardHeaders(exchange), ...headers } });
 }

@@ -117,6 +117,11 @@ export const networkOf = (address: string): string => (isIP(address) === 6 ? `${
 /** The largest block that one customer of a provider gets: an IPv4 address, or an IPv6 /48 with its 65,536 networks. */
 export const customerOf = (address: string): string => (isIP(address) === 6 ? `${prefix(address, 3)}::/48` : address);
 
+/** The block of a customer with a few addresses to choose from: an IPv4 /24, or an IPv6 /48. What a site takes of one block in
+ *  all goes by it. */
+export const blockOf = (address: string): string =>
+  isIP(address) === 4 ? `${address.slice(0, address.lastIndexOf("."))}.0/24` : customerOf(address);
+
 const NINETY_DAYS_S = (90 * UNIT_MS.d) / 1000;
 
 /** The dashboard's session cookie (CONTRACT 5). Browsers send it by themselves, so csrf.ts decides what it may do. */

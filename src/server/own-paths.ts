@@ -3,7 +3,7 @@
  *  one that visitors cannot see gets what a page would get. */
 import { SCRIPTS } from "../comments/scripts.ts";
 import type { Code } from "../http/codings.ts";
-import { customerOf, networkOf, type RequestContext, type RequestReader } from "../http/context.ts";
+import { blockOf, customerOf, networkOf, type RequestContext, type RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
 import { matcher, type Method } from "../http/match.ts";
 import { isService, reservedFor } from "../base/reserved-paths.ts";
@@ -15,7 +15,7 @@ import { refusals } from "../store/refusals.ts";
 import { decodePath } from "../base/percent.ts";
 import { Refusal } from "../base/errors.ts";
 import type { Page } from "../base/pages.ts";
-import { doubling, type Rates, rateWindows } from "../base/rates.ts";
+import { doubling, type Rates, rateWindows, type RateWindow } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import { feedDocuments } from "../comments/feed.ts";
 import type { CommentParts, Ctx, LivePages, Located } from "../comments/context.ts";
@@ -117,7 +117,10 @@ function isCompanionPath(path: string): boolean {
 // Joins comments to serving and the store, and answers their paths on sites' hosts.
 
 interface Joined {
-  config: Pick<Config, "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode">;
+  config: Pick<
+    Config,
+    "base_url" | "sites_domain" | "data_dir" | "webhooks_allow" | "rate_passcode" | "rate_comment_site"
+  >;
   store: Pick<Store, "notes">;
   sites: Pick<SiteServer, "live">;
   rates: Rates;
@@ -126,6 +129,10 @@ interface Joined {
   now: () => number;
   quote_search: Pick<QuoteSearch, "find">;
 }
+
+/** One network has a quarter of what a site takes (RELIABILITY A26). */
+const shareOf = (windows: readonly RateWindow[]): RateWindow[] =>
+  windows.map(({ count, window_ms }) => ({ count: Math.ceil(count / 4), window_ms }));
 
 /** A quote that the stored page does not hold is accepted as lost: a script may have made the text (COMMENTS, ruling 14). */
 async function located(
@@ -150,13 +157,14 @@ export function commentParts(joined: Joined): CommentParts {
     store,
     limit,
     limitWindows: windowLimiter(rates),
+    site_share: shareOf(rateWindows(config.rate_comment_site)!),
     passcode_windows: doubling(rateWindows(config.rate_passcode)!),
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
     now,
     livePages: ({ slug }) => sites.live(slug),
     locate: (live, page, quote, from) => located(quote_search, live, page, quote, from),
     documents: feedDocuments,
-    views: createKeptViews(),
+    views: createKeptViews(now),
   };
 }
 
@@ -174,8 +182,9 @@ export function createCommentPaths(parts: CommentParts): CommentPaths {
   function contextOf(context: RequestContext, site: Site, params: Ctx["params"]): Ctx {
     const { request, client_address } = context;
     const network = () => networkOf(client_address());
+    const block = () => blockOf(client_address());
     const from = (): FairnessKey => [customerOf(client_address()), network()];
-    return { ...context, site, path: pathOf(request.url), params, parts, network, from, headers: {} };
+    return { ...context, site, path: pathOf(request.url), params, parts, network, block, from, headers: {} };
   }
 
   return {

@@ -218,6 +218,10 @@ export interface Writing {
   canonical: string | null;
   /** A visitor's `public` comment waits all the same if they wrote just this before, or, for a long text, if anybody did. */
   visibility: "public" | "pending";
+  /** Keyed hash of the block of addresses that a visitor writes from; null for owners and agents. */
+  network: string | null;
+  /** No more than so many of this network wait for the owner. */
+  most_waiting: number;
 }
 
 /** `repeated`: it was there already. */

@@ -138,6 +138,7 @@ const SAID = {
   "webhook-removed": "The webhook is removed: nothing is sent to it any more.",
   approved: "Approved: everybody sees it.",
   rejected: "Rejected: nobody sees it any more.",
+  "all-rejected": "Rejected: nobody sees any of them any more.",
   resolved: "The thread is resolved.",
   reopened: "The thread is open again.",
   "comment-deleted": "The comment is deleted.",

@@ -54,6 +54,7 @@ const COMMENT_TABLES = [
   "comment_reports",
   "agent_tokens",
   "owner_codes",
+  "passcode_networks",
 ];
 
 function asSchema6(data_dir: string): void {

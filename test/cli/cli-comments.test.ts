@@ -212,6 +212,25 @@ describe("CONTRACT 8: svc comments list, approve, reject, resolve, reopen, delet
     expect((await comments("list", "--queue", "rejected")).out).toStartWith(bad);
   });
 
+  test("A26 reject --all-of visitor or network hides all of theirs, and says how many", async () => {
+    await comments("enable");
+    const [heron, other] = [new Commenter(server, site), new Commenter(server, site)];
+    const first = await heron.comment("first");
+    await heron.comment("second");
+    await other.comment("another's");
+    const rejected = await comments("reject", first, "--all-of", "visitor", "--note", "spam");
+    expect([rejected.code, rejected.out, rejected.err]).toEqual([
+      0,
+      "",
+      expect.stringContaining("✓ Rejected 2 comments of this visitor"),
+    ]);
+    expect((await comments("list")).out.trimEnd().split("\n")).toEqual([expect.stringContaining("another's")]);
+    expect(await said("reject", first, "--all-of", "network")).toEqual({ ok: true, rejected: 1 });
+    expect((await comments("list")).out).toBe("");
+    const wrong = await comments("reject", first, "--all-of", "visitors");
+    expect([wrong.code, wrong.err]).toEqual([2, expect.stringContaining("Did you mean visitor?")]);
+  });
+
   test("a comment that is none: exit 1 with the server's sentence", async () => {
     await comments("enable");
     expect(await said("approve", "c_none")).toMatchObject({ ok: false, code: "not_found" });

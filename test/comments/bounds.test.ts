@@ -85,7 +85,7 @@ describe("COMMENTS 2: what a page and a site hold", () => {
     write(server.data_dir, `update comments set thread_no = comment_no where ${theirs}`, site.site_id);
   }
 
-  test.each(["public", "pending", "rejected"])("500 threads a page, those that are %s too", async (state) => {
+  test.each(["public", "pending"])("500 threads a page, those that are %s too", async (state) => {
     const place = await commentedSite(server);
     const ann = place.visitor();
     const own = await ann.say("one of five hundred");
@@ -95,6 +95,49 @@ describe("COMMENTS 2: what a page and a site hold", () => {
     expect((await ann.post("on another page", "/index.html")).status).toBe(201);
     await (await place.accountOwner()).send(own, { method: "DELETE" });
     expect((await ann.post("in its place")).status).toBe(201);
+  });
+
+  test("A26 rejected ones free their places, and come back only where there is room", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const rejected = await ann.say("soon rejected");
+    fill(place, 499, "/guide.html");
+    expect(await full(ann.post("one more"))).toBe("409 page_full");
+    await place.decide(rejected, "reject");
+    expect((await ann.post("in its place")).status).toBe(201);
+    expect(await full(place.decide(rejected, "approve"))).toBe("409 page_full");
+    write(
+      server.data_dir,
+      "update comments set state = 'rejected' where site_id = ? and text = 'x'",
+      place.site.site_id,
+    );
+    for (let n = 0; n < 3; n++) expect((await place.visitor().post(`honest ${n}`)).status).toBe(201);
+    expect((await place.decide(rejected, "approve")).status).toBe(200);
+  });
+
+  test("A26 5,000 rejected ones fill no site; of more the oldest go for good", async () => {
+    const place = await commentedSite(server);
+    const oldest = await place.visitor().say("the oldest of all");
+    await place.decide(oldest, "reject");
+    for (let n = 0; n < 10; n++) fill(place, 500, `/page-${n}.html`, "rejected");
+    const last = await place.visitor().say("still taken");
+    expect((await place.decide(last, "reject")).status).toBe(200);
+    expect(await full(place.decide(oldest, "approve"))).toBe("404 not_found");
+    const kept = read<{ n: number }>(
+      server.data_dir,
+      `select count(*) as n from comments where site_id = '${place.site.site_id}' and state = 'rejected'`,
+    );
+    expect(kept).toEqual([{ n: 5000 }]);
+  });
+
+  test("A27 a page holds 1,000,000 bytes as they are written out: a quotation mark is six of them", async () => {
+    const place = await commentedSite(server);
+    const marks = (n: number) => `${n} ${'"'.repeat(3990)}`;
+    for (let n = 0; n < 41; n++) expect((await place.visitor().post(marks(n))).status).toBe(201);
+    expect(await full(place.visitor().post(marks(41)))).toBe("409 page_full");
+    const plain = await place.visitor().say("words without any");
+    expect(await full(place.visitor().answer(marks(42), plain))).toBe("409 page_full");
+    expect((await place.visitor().post(marks(43), "/index.html")).status).toBe(201);
   });
 
   test("5,000 comments a site, of threads and replies", async () => {

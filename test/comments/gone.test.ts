@@ -4,7 +4,7 @@ import { read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
-import { CommentedSite, commentedSite, FREELY } from "./commented.ts";
+import { CommentedSite, commentedSite, FREELY, PASSCODE } from "./commented.ts";
 
 const server = await sharedServer(FREELY);
 
@@ -17,6 +17,7 @@ const TABLES = [
   "comment_reports",
   "agent_tokens",
   "owner_codes",
+  "passcode_networks",
 ];
 
 const rowsOf = ({ site_id }: { site_id: string }) =>
@@ -33,8 +34,10 @@ const NONE = TABLES.map((table) => [table, false] as const);
 
 /** Something in every table. */
 async function fill(place: CommentedSite): Promise<void> {
-  await place.turn("approved");
+  await place.turn("passcode");
   const ann = place.visitor();
+  await ann.send("passcode", { method: "POST", body: { passcode: PASSCODE } });
+  await place.turn("approved");
   const id = await ann.say("x");
   await ann.reply("y", id);
   await place.decide(id, "approve");

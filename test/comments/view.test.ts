@@ -42,7 +42,7 @@ describe("(3) strangers' text in view", () => {
         if (status !== 201) throw new Error(`${say(i)} was answered ${status}`);
         if (i === 0) await ann.send("me", { method: "PATCH", body: { name: say(i).slice(0, 40) } });
       }
-      return (await ann.send(VIEW)).text;
+      return (await ann.send(VIEW)).text + (await ann.send(`${VIEW}&part=2`)).text;
     };
     const [plain, hostile] = [await of((i) => `words ${i}`), await of((i) => XSS[i]!)];
     const count = (html: string) => Object.groupBy(elementsOf(html), (element) => element);

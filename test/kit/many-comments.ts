@@ -21,7 +21,16 @@ export async function writeComments(notes: Notes, { site_id, version_id }: Place
   for (let n = 0; n < count; n++) {
     const by = { id: `p_${n % 50}`, name: `Visitor ${n % 50}`, kind: "visitor" as const };
     const id = newCommentId();
-    const writing = { site_id, id, by, text: `${WORDS}${n}`, canonical: null, visibility: "public" as const };
+    const writing = {
+      site_id,
+      id,
+      by,
+      text: `${WORDS}${n}`,
+      canonical: null,
+      network: null,
+      most_waiting: Infinity,
+      visibility: "public" as const,
+    };
     if (n % (REPLIES + 1) === 0) {
       const page = pageWithComments((n / (REPLIES + 1)) % PAGES);
       const anchor = { quote: QUOTE, element: null, carried: "lost" as const, place: null };

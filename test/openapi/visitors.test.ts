@@ -167,6 +167,9 @@ describe("COMMENTS 2: what is decided", () => {
       await visit("POST", `${idOf(two)}/${action}`, 200, { body: {}, headers });
       await visit("POST", `${idOf(two)}/${action}`, 401, { body: {}, code: "unauthorized" });
     }
+    await manage("POST", `${idOf(one)}/reject-all`, 200, { body: { of: "visitor", note: "seen" } });
+    await manage("POST", `${idOf(one)}/reject-all`, 400, { body: { of: "x" }, code: "invalid_input" });
+    await manage("POST", `${NOBODY}/reject-all`, 404, { body: { of: "network" }, code: "not_found" });
     await manage("GET", `${idOf(one)}/history`, 200);
     await manage("GET", `${NOBODY}/history`, 404, { code: "not_found" });
     await visit("GET", "queue?state=reported", 200, { headers });

@@ -264,3 +264,41 @@ test("A33 of schema 13, a preview that was made before its version was left for 
     await server.running.stop();
   }
 });
+
+test("A27 comments of before count on their page by the bytes that they take when they are written out", async () => {
+  await using dir = await temporaryFolder();
+  const data_dir = join(dir.path, "data");
+  await leaveBehind(data_dir, WITHHELD);
+  const said = ["plain", `"'&<>`, "é€", null];
+  for (const [n, text] of said.entries()) {
+    const no = n + 1;
+    write(
+      data_dir,
+      `insert into comments (comment_no, id, site_id, thread_no, text, state, was_public, created_at, modified_at, public_no, own_no)
+       values (?1, 'c_' || ?1, ?2, ?1, ?3, ?4, 1, ?5, ?5, 1, 1)`,
+      no,
+      SITE,
+      text,
+      text === null ? "deleted" : "public",
+      AT,
+    );
+    write(
+      data_dir,
+      `insert into threads (thread_no, site_id, page, version_id, version_created_at, exact, prefix, suffix, carried, changed_no)
+       values (?, ?, '/index.html', ?, ?, ?, ?, ?, ?, 1)`,
+      ...[no, SITE, SECOND, AT, ...(n === 1 ? [`a "quote"`, "before ", " after", "lost"] : [null, null, null, null])],
+    );
+  }
+  const server = new TestServer(data_dir);
+  await server.start([]);
+  await server.running.stop();
+  const written = (table: string) => read<{ written: number }>(data_dir, `select written from ${table} order by 1`);
+  const bytes = (texts: string[]) => texts.map((text) => ({ written: Buffer.byteLength(Bun.escapeHTML(text)) }));
+  expect(written("comments")).toEqual([{ written: 0 }, ...bytes(["plain", "é€"]), ...bytes([`"'&<>`])]);
+  expect(written("threads")).toEqual([
+    { written: 0 },
+    { written: 0 },
+    { written: 0 },
+    ...bytes([`a "quote"before  after`]),
+  ]);
+});

@@ -134,6 +134,24 @@ describe("threads and queue", () => {
     expect(seen.threads.map((thread) => thread.id)).toEqual([second]);
   });
 
+  test("A26 all of a visitor, or of a network, is rejected by one press, and the list says so", async () => {
+    await turnOn(server, site, "approved");
+    const heron = visitor();
+    const [first] = [await heron.comment("first"), await heron.comment("second"), await visitor().comment("third")];
+    const listed = await read("?show=pending");
+    expect(listed.html).toMatch(
+      new RegExp(`name="reject-visitor"\\s+value="${first}"[^>]*aria-describedby="by-${first}"`),
+    );
+    const pressed = await decide({ "reject-visitor": first, show: "pending" });
+    expect([pressed.status, pressed.location]).toEqual([303, `${pathOf()}?show=pending&done=all-rejected`]);
+    expect((await ann.read(pressed.location!)).text).toContain("Rejected: nobody sees any of them any more.");
+    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 1", "Reported 0", "Rejected 2"]);
+    await decide({ "reject-network": first, show: "rejected" });
+    expect(tabs((await read()).html)).toEqual(["Open 0", "Resolved 0", "Pending 0", "Reported 0", "Rejected 3"]);
+    const own = await ownerCalls(server, site, site.manage_token)("GET", "threads");
+    expect(await own.json()).toEqual({ threads: [], next_cursor: null });
+  });
+
   test("what somebody thought of reports is kept: approving ends them", async () => {
     await turnOn(server, site, "anonymous");
     const id = await visitor().comment("fine");
@@ -313,7 +331,10 @@ describe("A25 access", () => {
     const { notes } = server.running.store;
     const { site_id } = site;
     const answer = { site_id, id: newCommentId(), thread_id: id, by: agent, text: "It is", canonical: null } as const;
-    await notes.reply({ ...answer, visibility: "public", as: { kind: "public" } });
+    await notes.reply({
+      ...{ ...answer, network: null, most_waiting: Infinity },
+      ...{ visibility: "public", as: { kind: "public" } },
+    });
     await notes.decide({ site_id, id, action: "resolve", by: agent, note: null, event_id: newNoteEventId() });
     const { text } = await read("?show=resolved");
     expect(text).toMatch(/Support Agent just now It is/);

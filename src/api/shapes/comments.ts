@@ -192,6 +192,8 @@ export const QUEUE = named(
   }),
 );
 
+export const REJECTED_ALL = object({ rejected: integer("Comments that were hidden now.") });
+
 export const THREADS_VIEW = named(
   "ThreadsView",
   object({
@@ -204,7 +206,7 @@ export const THREADS_VIEW = named(
       owner: boolean("They moderate."),
       can_post: boolean("False on a frozen site."),
     }),
-    threads: array(THREAD, "With `since`, what changed alone."),
+    threads: array(THREAD, "With `since`, what changed alone, or all where that is much."),
     gone: array(COMMENT_ID, "With `since`, what was seen before and is seen no more."),
     poll_s: integer("Seconds until it is worth asking again."),
   }),

@@ -16,7 +16,7 @@ import {
   type SiteHandlers,
   type Who,
 } from "../visitor.ts";
-import { limitWriting, limitOwner, limitRename } from "../limits.ts";
+import { limitOwner, limitRename, limitWriting, mostWaiting } from "../limits.ts";
 import { checkName } from "../visitor-names.ts";
 import { waits } from "./post.ts";
 import { commentId, personsOf } from "./read.ts";
@@ -55,6 +55,7 @@ const edit: SiteHandler<"author"> = async (ctx) => {
     revs,
     written_after: new Date(parts.now() - EDITABLE_MS).toISOString(),
     waits: waits(ctx, by, text),
+    most_waiting: mostWaiting(parts),
   });
   const annotation = parts.documents.annotation(feedSite(parts, site), itemOf(thread, comment));
   const pending = comment.visibility === "pending" && { "svc-visibility": "pending" };

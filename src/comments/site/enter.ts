@@ -39,7 +39,7 @@ export async function enterPasscode(ctx: Ctx, given: () => Promise<unknown>): Pr
       throw error;
     });
   if (!right) throw wrongPasscode();
-  await counted.undo();
+  await counted.right();
   const { parts, site, exchange } = ctx;
   exchange.setCookie(grantCookie(parts.keys, site, epoch, parts.now()));
 }

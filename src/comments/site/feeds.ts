@@ -40,6 +40,7 @@ async function partOf({ parts, site, query, request }: Ctx, live: LivePages, of:
 }
 
 async function send(ctx: Ctx, live: LivePages, of: Page | null): Promise<Response> {
+  await ctx.parts.views.refuseGreedy(ctx.from()[0]!);
   const { document, n } = await partOf(ctx, live, of);
   return sendDocument(ctx, document, { ...sharing(ctx, "Accept"), allow: ALLOW }, `-p${n ?? 0}`);
 }
@@ -142,6 +143,7 @@ const documentTag = (document: Identified): string => tagOf(textOf(document), ""
  *  `<script>` element. */
 function sendDocument(ctx: Ctx, document: Identified, fields: Fields, tag = ""): Response {
   const text = textOf(document);
+  ctx.parts.views.countRead(ctx.from()[0]!, text.length, true);
   const own = { "content-type": LD_JSON, "content-location": document.id, etag: tagOf(text, tag) };
   return answer(ctx, text, { ...fields, ...own });
 }

@@ -7,8 +7,8 @@ import { readComment, type SentComment } from "../annotation.ts";
 import { ANNOTATION, answer } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import { identityCookies, newIdentity, type SiteHandler, type SiteHandlers, type Who } from "../visitor.ts";
-import { personId } from "../keys.ts";
-import { limitPost } from "../limits.ts";
+import { networkHash, personId } from "../keys.ts";
+import { limitPost, mostWaiting } from "../limits.ts";
 import { entityTag, itemOf } from "../wire.ts";
 
 /** A comment with more links waits for the owner, in every mode. */
@@ -65,6 +65,8 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
     text,
     canonical,
     visibility: waits(ctx, author, text) ? "pending" : "public",
+    network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
+    most_waiting: mostWaiting(parts),
     page: page.page,
     version_id,
     version_created_at: created_at,
@@ -84,6 +86,8 @@ async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: str
     text,
     canonical,
     visibility: waits(ctx, author, text) ? "pending" : "public",
+    network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
+    most_waiting: mostWaiting(parts),
     thread_id,
     as: who.as,
   });

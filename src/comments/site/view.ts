@@ -1,6 +1,7 @@
 /** `GET view?page=…` and the POST of its forms: comments without a script (COMMENTS 2 and ruling 13). */
 
 import { Refusal } from "../../base/errors.ts";
+import type { Bytes } from "../../base/types.ts";
 import { decodePath } from "../../base/percent.ts";
 import { visible } from "../../base/visible.ts";
 import { document } from "../../html/document.ts";
@@ -18,7 +19,7 @@ import { isAdmitted, type SiteHandlers, viewerOf, type Who, whoAsks, writer } fr
 import { threadJson } from "../wire.ts";
 import { enterPasscode } from "./enter.ts";
 import { store, writerOf } from "./post.ts";
-import { personsOf } from "./read.ts";
+import { audienceOf } from "./read.ts";
 
 /** A person needs longer to read and write. */
 const SHORTEST_MS = 2000;
@@ -49,38 +50,86 @@ async function askedPage({ parts, site }: Ctx, path: string): Promise<string> {
   return found.page;
 }
 
-async function show(ctx: Ctx, page: string, refused: ViewedPage["refused"], status = 200): Promise<Response> {
-  const { parts, site } = ctx;
-  const locked = !(await isAdmitted(ctx));
+/** Threads on one part of the page, as many as the feeds have on one of theirs. */
+const PART = 50;
+/** More than a page has: the last part, where a new thread is. Any other such number is the same, for each is kept apart. */
+const LAST = 100;
+
+/** Nonsense is the first part. */
+function partIn(asked: string | null | undefined): number {
+  if (asked === "last") return LAST;
+  return /^[1-9]\d{0,5}$/.test(asked ?? "") ? Math.min(LAST, Number(asked)) : 1;
+}
+
+/** Stands where the stamp goes in a page that is kept: no text of a visitor has it. */
+const NUL = "\0";
+
+const between = (pieces: readonly Bytes[], text: string): Bytes => {
+  const filling = Buffer.from(text);
+  return Buffer.concat(pieces.flatMap((piece, n) => (n === 0 ? [piece] : [filling, piece])));
+};
+
+/** The pieces of a part of the page, between which the stamp goes: kept, or written out. */
+async function piecesOf(ctx: Ctx, page: string, part: number, refused: ViewedPage["refused"]) {
+  const { parts, site, from } = ctx;
+  const { views, store } = parts;
+  const customer = from()[0]!;
   const who = await whoAsks(ctx);
-  const seen = locked ? [] : (await parts.store.notes.view(site.site_id, page, who.as, null)).threads;
-  const mine = personsOf(who);
-  const text = viewPage({
-    page,
-    threads: seen.map((thread) => threadJson(parts, site, thread, mine)),
-    viewer: viewerOf(ctx, who),
-    stamp: stampOf(ctx),
-    refused,
-    locked,
-  });
-  return answer(ctx, text, HEADERS, status);
+  const viewer = viewerOf(ctx, who);
+  const audience = await audienceOf(ctx, page, who);
+  const key = `view ${part} ${viewer.can_post}\0${audience.key}`;
+  const kept = refused === null ? views.find(key) : undefined;
+  await views.refuseGreedy(customer);
+  if (kept !== undefined) return kept;
+  const seen = await store.notes.partView(site.site_id, page, audience.as, part, PART);
+  const threads = seen.threads.map((thread) => threadJson(parts, site, thread, audience.mine));
+  const { part: shown, parts: of } = seen;
+  const stamp = refused === null ? NUL : stampOf(ctx);
+  const text = viewPage({ page, threads, part: shown, of, viewer, stamp, refused, locked: false });
+  const pieces = refused === null ? text.split(NUL).map((piece) => Buffer.from(piece)) : [Buffer.from(text)];
+  // The rest of what it took: the whole of it is counted where it is sent.
+  views.countRead(customer, text.length, true);
+  if (refused === null && seen.no === audience.no) views.keep(key, pieces);
+  return pieces;
+}
+
+async function show(
+  ctx: Ctx,
+  page: string,
+  refused: ViewedPage["refused"],
+  { part, status = 200 }: { part: number; status?: number },
+): Promise<Response> {
+  if (!(await isAdmitted(ctx))) {
+    const viewer = viewerOf(ctx, await whoAsks(ctx));
+    const text = viewPage({ page, threads: [], part: 1, of: 1, viewer, stamp: stampOf(ctx), refused, locked: true });
+    return answer(ctx, text, HEADERS, status);
+  }
+  const body = between(await piecesOf(ctx, page, part, refused), stampOf(ctx));
+  ctx.parts.views.countRead(ctx.from()[0]!, body.byteLength, false);
+  return answer(ctx, body, HEADERS, status);
 }
 
 async function view(ctx: Ctx): Promise<Response> {
-  return show(ctx, await askedPage(ctx, ctx.query.get("page") ?? "/"), null);
+  const page = await askedPage(ctx, ctx.query.get("page") ?? "/");
+  return show(ctx, page, null, { part: partIn(ctx.query.get("part")) });
 }
 
 /** Shows the page again with the reason of the refusal and its headers, such as when to come back. */
-function showRefusal(ctx: Ctx, page: string, error: unknown, { thread = "", text = "" }: Fields): Promise<Response> {
+function showRefusal(ctx: Ctx, page: string, error: unknown, fields: Fields): Promise<Response> {
   if (!(error instanceof Refusal)) throw error;
   Object.assign(ctx.headers, error.headers);
-  return show(ctx, page, { sentence: error.message, thread_id: thread, text }, error.status);
+  const { thread = "", text = "", part } = fields;
+  const refused = { sentence: error.message, thread_id: thread, text };
+  return show(ctx, page, refused, { part: partIn(part), status: error.status });
 }
 
 type Fields = Readonly<Record<string, string>>;
 
-const back = ({ exchange }: Ctx, page: string): Response =>
-  answerRedirect(`/_svc/comments/view?page=${encodeURIComponent(page)}`, exchange);
+/** The address of a part of the page; the first one needs no number. */
+const addressOf = (page: string, part: number): string =>
+  `/_svc/comments/view?page=${encodeURIComponent(page)}${part === 1 ? "" : `&part=${part === LAST ? "last" : part}`}`;
+
+const back = ({ exchange }: Ctx, page: string, part = 1): Response => answerRedirect(addressOf(page, part), exchange);
 
 async function enter(ctx: Ctx, page: string, passcode: string): Promise<Response> {
   try {
@@ -108,11 +157,12 @@ async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
   const page = await askedPage(ctx, fields.page ?? "/");
   if ((fields.website ?? "") !== "" || isTooFast(ctx, fields.stamp ?? "")) {
     const sentence = "Look over what you wrote, then send it once more.";
-    return show(ctx, page, { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" });
+    const refused = { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" };
+    return show(ctx, page, refused, { part: partIn(fields.part) });
   }
   try {
     await write(ctx, who, page, fields);
-    return back(ctx, page);
+    return back(ctx, page, partIn(fields.part));
   } catch (error) {
     return showRefusal(ctx, page, error, fields);
   }
@@ -142,6 +192,9 @@ textarea,input[type=password]{width:100%;font:inherit;color:inherit;background:v
 interface ViewedPage {
   page: string;
   threads: readonly Thread[];
+  /** The number of the part that these threads are, of so many. */
+  part: number;
+  of: number;
   viewer: Viewer;
   /** Proves when the form was given out. */
   stamp: string;
@@ -158,12 +211,19 @@ const trap = html`<p class="trap" aria-hidden="true">
   <label>Website <input name="website" tabindex="-1" autocomplete="off" /></label>
 </p>`;
 
-function form({ page, stamp, refused }: ViewedPage, thread_id: string): Html {
+/** The part that the form leads back to: a new thread is the last one of all. */
+const partAfter = ({ part, of, threads }: ViewedPage, thread_id: string): string => {
+  if (thread_id !== "") return String(part);
+  return of === 1 && threads.length < PART ? "1" : "last";
+};
+
+function form(view: ViewedPage, thread_id: string): Html {
+  const { page, stamp, refused } = view;
   const mine = refused?.thread_id === thread_id ? refused : null;
   const label = thread_id === "" ? "Comment" : "Reply";
   return html`<form method="post" action="/_svc/comments/view">
     ${mine && html`<p role="alert">${mine.sentence}</p>`} ${hidden("page", page)} ${hidden("thread", thread_id)}
-    ${hidden("stamp", stamp)} ${trap}
+    ${hidden("part", partAfter(view, thread_id))} ${hidden("stamp", stamp)} ${trap}
     <label for="text${thread_id}">${label}</label>
     <textarea id="text${thread_id}" name="text" rows="4" required dir="auto">${mine?.text ?? ""}</textarea>
     <button class="button">${thread_id === "" ? "Post" : "Reply"}</button>
@@ -212,10 +272,18 @@ const passcodeForm = ({ page, refused }: ViewedPage): Html =>
 /** An address of the page on this host. A route of an app may have any path; `//elsewhere.example` would lead to another host. */
 const linkTo = (page: string): string => page.replace(/^\/(?=\/)/, "/./");
 
+const partsNav = ({ page, part, of }: ViewedPage): Html | false =>
+  of > 1 &&
+  html`<nav aria-label="Parts">
+    ${part > 1 && html`<a href="${addressOf(page, part - 1)}" rel="prev">Earlier threads</a>`}
+    <span class="dim">Part ${part} of ${of}</span>
+    ${part < of && html`<a href="${addressOf(page, part + 1)}" rel="next">Later threads</a>`}
+  </nav>`;
+
 function body(view: ViewedPage): Html {
   const { threads, viewer, page, locked } = view;
   const shown = html`${threads.map((thread) => threadPart(view, thread))}
-  ${threads.length === 0 && html`<p class="dim">Nobody has commented on this page yet.</p>`}
+  ${threads.length === 0 && html`<p class="dim">Nobody has commented on this page yet.</p>`} ${partsNav(view)}
   ${viewer.can_post ? form(view, "") : html`<p>Comments are frozen.</p>`}`;
   return html`<h1>Comments</h1>
     <p>

@@ -13,12 +13,15 @@ import type {
   ReportReason,
   Visibility,
 } from "../notes.ts";
+import { Refusal } from "../../base/errors.ts";
 import { type Op, read, statement, write } from "../operation.ts";
+import { refusals } from "../refusals.ts";
 import { changes, type CommentStanding, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
 import { personRows } from "./people.ts";
 import { type State, WITH_PERSON } from "./rows.ts";
 import { readThread, viewerValues } from "./view.ts";
+import { refuseReturn } from "./write.ts";
 
 interface Removal {
   site_id: string;
@@ -148,6 +151,7 @@ function* rootStateFor(row: CommentStanding): Op<State> {
 }
 
 function* show(row: CommentStanding, { site, at, no }: NumberedChange): Op<boolean> {
+  if (row.state === "rejected") yield* refuseReturn(site.site_id, row);
   yield* dropReports.do(row.comment_no);
   if (row.person_id !== null) yield* personRows.showNewName(site.site_id, row.person_id, no);
   if (row.state === "public") return false;
@@ -192,7 +196,50 @@ function* decide(decision: CommentDecision, now: number): Op<Decided> {
   // The history of a thread is its root's.
   const of = of_thread ? row.thread_no : row.comment_no;
   if (changed) yield* changes.writeDown(decision, of, done, change.at);
+  if (changed && action === "reject") yield* forgetOldRejected(change);
   return { thread: yield* readThread(viewerValues(site_id, { kind: "owner" }), row.thread_no, true), changed };
+}
+
+/** All of one visitor, or of the network that a comment came from. */
+interface MassRejection extends Omit<CommentDecision, "action" | "event_id"> {
+  of: "visitor" | "network";
+  /** As many are rejected at most, and these are the ids of their lines in the history. */
+  event_ids: readonly string[];
+}
+
+const originOf = statement<{ person_id: string | null; network: string | null; kind: AuthorKind | null }>(
+  `select c.person_id, c.network, p.kind from comments c ${WITH_PERSON}
+   where c.site_id = ? and c.id = ? and c.text is not null`,
+);
+const ALIKE = "state in ('public', 'pending') order by comment_no desc limit ?3";
+const ALL_OF = {
+  visitor: statement<{ id: string }>(`select id from comments where site_id = ?1 and person_id = ?2 and ${ALIKE}`),
+  network: statement<{ id: string }>(`select id from comments where site_id = ?1 and network = ?2 and ${ALIKE}`),
+};
+
+/** The value that `ALL_OF` goes by. Throws if the comment is no visitor's, or nobody knows any more where it came from. */
+function* originIn({ site_id, id, of }: MassRejection): Op<string> {
+  const origin = yield* originOf.get(site_id, id);
+  if (origin === null) throw refusals.unknownComment();
+  const refuse = (why: string): Refusal => new Refusal("invalid_input", why, { field: "of" });
+  if (origin.kind !== "visitor") throw refuse("This comment is no visitor's: name one that a visitor wrote.");
+  if (of === "visitor") return origin.person_id!;
+  if (origin.network !== null) return origin.network;
+  throw refuse("Which network this comment came from was not kept: reject what its visitor wrote.");
+}
+
+function* rejectAll(wanted: MassRejection, now: number): Op<number> {
+  const { site_id, of, by, note, event_ids } = wanted;
+  const change = yield* changes.begin(site_id, now);
+  const found = yield* ALL_OF[of].all(site_id, yield* originIn(wanted), event_ids.length);
+  for (const [n, { id }] of found.entries()) {
+    const row = yield* changes.standingOf(site_id, id);
+    yield* hide(row, change);
+    yield* changes.writeDown({ site_id, by, note, event_id: event_ids[n]! }, row.comment_no, "rejected", change.at);
+  }
+  // Only at the end: the comment that was named may be one of the oldest.
+  if (found.length < event_ids.length) yield* forgetOldRejected(change);
+  return found.length;
 }
 
 export const MODERATING = {
@@ -206,6 +253,8 @@ export const MODERATING = {
       done ? { type: "comment.reported", site_id, comment_id: id } : null,
     ),
   ),
+  /** Answers how many were rejected: where that is as many as may be, there may be more. Throws 404 as `decide`, and 400. */
+  rejectAll: write(({ now }, wanted: MassRejection) => rejectAll(wanted, now())),
   /** Throws 404 if the site has no such comment. */
   decide: write((backend, decision: CommentDecision) =>
     outboxRows.announcing(backend, decide(decision, backend.now()), (done) => outboxRows.decided(decision, done)),
@@ -215,12 +264,12 @@ export const MODERATING = {
 // Removals: at the author's wish, at the owner's, or with all that a person wrote.
 
 const empty = statement(
-  `update comments set text = null, text_hash = null, state = ?2, modified_at = ?3, rev = rev + 1,
+  `update comments set text = null, text_hash = null, network = null, state = ?2, modified_at = ?3, rev = rev + 1,
      public_no = case when ?4 = 1 then ?5 else public_no end, own_no = ?5
    where comment_no = ?1`,
 );
 const emptyThread = statement(
-  `update comments set text = null, text_hash = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
+  `update comments set text = null, text_hash = null, network = null, state = 'deleted', modified_at = ?2, rev = rev + 1,
      public_no = case when was_public = 1 then ?3 else public_no end, own_no = ?3
    where thread_no = ?1 and state <> 'deleted'`,
 );
@@ -266,6 +315,21 @@ function* takeThread(row: CommentStanding, { at, no }: NumberedChange): Op<void>
 const forgetReportsOfThread = statement(
   "delete from comment_reports where comment_no in (select comment_no from comments where thread_no = ?)",
 );
+
+/** Rejected comments that a site keeps, the newest ones: they take no place, so nothing else bounds them. */
+const REJECTED_KEPT = 5000;
+const oldRejected = statement<Pick<CommentStanding, "id">>(
+  `select id from comments where site_id = ? and state = 'rejected' order by comment_no desc limit 500 offset ${REJECTED_KEPT}`,
+);
+
+function* forgetOldRejected(change: NumberedChange): Op<void> {
+  const { site_id } = change.site;
+  for (const { id } of yield* oldRejected.all(site_id)) {
+    const row = yield* changes.standingOf(site_id, id);
+    if (changes.isRoot(row)) yield* takeThread(row, change);
+    else yield* takeAway(row, "deleted", change);
+  }
+}
 
 function* takeOwn(row: CommentStanding, state: "deleted" | "erased", begun: NumberedChange): Op<void> {
   if (changes.isRoot(row) && row.was_public === 0) yield* takeThread(row, begun);

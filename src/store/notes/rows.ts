@@ -67,8 +67,14 @@ type PlaceColumns = Pick<ThreadRow, "found_version_id" | "found_start" | "found_
 const placeOf = ({ found_version_id, found_start, found_end }: PlaceColumns): StoredThread["place"] =>
   found_version_id === null ? null : { version_id: found_version_id, start: found_start!, end: found_end! };
 
-/** Nouns made of columns. */
+/** Bytes that a text takes in the longer of the two forms in which it is written out: a quotation mark is six in HTML, a
+ *  control character six in JSON. */
+const writtenBytes = (text: string): number =>
+  Math.max(Buffer.byteLength(Bun.escapeHTML(text)), Buffer.byteLength(JSON.stringify(text)) - 2);
+
+/** Nouns made of columns, and the values of some. */
 export const noteRows = {
+  writtenBytes,
   revisionOf,
   quoteOf,
   placeOf,

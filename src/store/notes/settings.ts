@@ -1,6 +1,7 @@
 /** The settings of a site's comments, and who acts for its owner: a browser by a code that works once, an agent by its token. */
 import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type {
   AgentScope,
   AgentToken,
@@ -185,6 +186,30 @@ function* endAccess(site_id: string, which: Ends, now: number): Op<StandingAcces
 /** Steps of a revocation, in its transaction (RELIABILITY A25). */
 export const accessRows = { standing: standingAccess, end: endAccess };
 
+/** Networks that a site's passcode was given from, the newest ones; and how long each is remembered. */
+const NETWORKS_KEPT = 1000;
+const NETWORK_KEPT_MS = 180 * UNIT_MS.d;
+const seeNetwork = statement(
+  `insert into passcode_networks (site_id, network_hash, seen_at) values (?, ?, ?)
+   on conflict (site_id, network_hash) do update set seen_at = excluded.seen_at`,
+);
+const knownNetwork = statement(
+  "select 1 from passcode_networks where site_id = ? and network_hash = ? and seen_at > ?",
+);
+const trimNetworks = statement(
+  `delete from passcode_networks where site_id = ?1 and (seen_at <= ?2 or network_hash not in (
+     select network_hash from passcode_networks where site_id = ?1 order by seen_at desc limit ${NETWORKS_KEPT}))`,
+);
+
+function* noteNetwork(site_id: string, network_hash: string, now: number): Op<void> {
+  yield* seeNetwork.do(site_id, network_hash, now);
+  yield* trimNetworks.do(site_id, now - NETWORK_KEPT_MS);
+}
+
+function* knowsNetwork(site_id: string, network_hash: string, now: number): Op<boolean> {
+  return (yield* knownNetwork.get(site_id, network_hash, now - NETWORK_KEPT_MS)) !== null;
+}
+
 const noteAgentUse = (hash: string, at: string): Op<void> => use.do(at, hash);
 
 export const SETTINGS = {
@@ -212,6 +237,9 @@ export const SETTINGS = {
   removeToken: write(({ now }, site_id: string, by: WriteBy, token_id: string) =>
     removeToken(site_id, by, token_id, now()),
   ),
+  /** Whether the site's passcode was given from there (RELIABILITY A26). */
+  knowsNetwork: read(({ now }, site_id: string, network_hash: string) => knowsNetwork(site_id, network_hash, now())),
+  noteNetwork: note(({ now }, site_id: string, network_hash: string) => noteNetwork(site_id, network_hash, now())),
   /** Null if it never was a token, has ended, or its site is gone. */
   agent: read(({ now }, hash: string) => agentOf(hash, now())),
   noteTokenUse: note(({ now }, hash: string) => noteAgentUse(hash, new Date(now()).toISOString())),

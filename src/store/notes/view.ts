@@ -33,11 +33,24 @@ interface ThreadList {
 }
 
 interface View {
-  /** A number for all that this viewpoint sees there: equal while nothing of it has changed, larger afterwards. */
-  stamp: number;
+  /** The site's last change then. */
+  no: number;
   threads: StoredThread[];
+}
+
+interface ChangedView {
+  no: number;
+  /** Null if they are so many that all may be told as well. */
+  threads: StoredThread[] | null;
   /** Threads, and what was answered in them, that it saw before and sees no more. */
   gone: string[];
+}
+
+interface PartView extends View {
+  /** From 1; the last one where there are not so many. */
+  part: number;
+  /** At least 1. */
+  parts: number;
 }
 
 /** Parameters of the conditions below, which are asked of the rows `c` (a comment) and `r` (the first of its thread): ?1 (site),
@@ -108,41 +121,81 @@ const THREADS = "threads t join comments r on r.comment_no = t.thread_no";
 const COMMENTS = `${THREADS} join comments c on c.thread_no = t.thread_no`;
 const OF_PAGE = "t.site_id = ?1 and t.page = ?4";
 
-const lastChange = statement<{ stamp: number | null }>(
-  `select max(no) as stamp from (
-     select max(${numberOf("c")}) as no from ${COMMENTS} where ${OF_PAGE}
+const lastChange = statement<{ stamp: number | null; own: number | null }>(
+  `select max(no) as stamp, max(own) as own from (
+     select max(${numberOf("c")}) as no, max(c.person_id = ?3) as own from ${COMMENTS} where ${OF_PAGE}
      union all
-     select max(t.changed_no) from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")}) as numbers`,
+     select max(t.changed_no), 0 from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")}) as numbers`,
 );
 
-function* stampOf(site_id: string, page: string, as: Viewpoint): Op<number> {
-  return (yield* lastChange.get(...viewerValues(site_id, as), page))?.stamp ?? 0;
+/** `stamp`: a number for all that this viewpoint sees there: equal while nothing of it has changed, larger afterwards. */
+function* standingOf(site_id: string, page: string, as: Viewpoint): Op<{ stamp: number; own: boolean }> {
+  const seen = yield* lastChange.get(...viewerValues(site_id, as), page);
+  return { stamp: seen?.stamp ?? 0, own: seen?.own === 1 };
+}
+
+const changeNo = statement<{ change_no: number }>("select change_no from comment_settings where site_id = ?");
+
+function* changeNumber(site_id: string): Op<number> {
+  return (yield* changeNo.get(site_id))?.change_no ?? 0;
 }
 
 const hasChanged = `(t.changed_no > ?5 or exists (
   select 1 from comments c where c.thread_no = t.thread_no and ${numberOf("c")} > ?5))`;
-const ofPage = statement<ThreadRow>(
-  `select ${THREAD_COLUMNS} from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")} and ${hasChanged} order by t.thread_no`,
+const IN_PART = `t.thread_no in (
+  select t.thread_no from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")} order by t.thread_no limit ?5 offset ?6)`;
+
+/** Threads of a page, and the comments in them. */
+const threadsWhere = (condition: string) => ({
+  threads: statement<ThreadRow>(
+    `select ${THREAD_COLUMNS} from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")} and ${condition} order by t.thread_no`,
+  ),
+  comments: statement<CommentRow>(
+    `select ${COMMENT_COLUMNS} from ${COMMENTS} ${WITH_PERSON}
+     where ${OF_PAGE} and ${visibilityWhere("r")} and ${visibilityWhere("c")} and ${condition} order by c.comment_no`,
+  ),
+});
+const ALL = threadsWhere("true");
+const CHANGED = threadsWhere(hasChanged);
+const PART = threadsWhere(IN_PART);
+
+/** Bytes around a text. */
+const FRAME = 300;
+const sizeOfChanged = statement<{ n: number }>(
+  `select coalesce(sum(c.written + ${FRAME}), 0) as n from ${COMMENTS}
+   where ${OF_PAGE} and ${visibilityWhere("r")} and ${visibilityWhere("c")} and ${hasChanged}`,
 );
-const commentsOfPage = statement<CommentRow>(
-  `select ${COMMENT_COLUMNS} from ${COMMENTS} ${WITH_PERSON}
-   where ${OF_PAGE} and ${visibilityWhere("r")} and ${visibilityWhere("c")} and ${hasChanged} order by c.comment_no`,
+/** All threads are kept as they were written out; what changed for one viewer is not. */
+const MOST_CHANGED = 64 * 1024;
+const countOfPage = statement<{ n: number }>(
+  `select count(*) as n from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")}`,
 );
 const goneOfPage = statement<{ id: string }>(
   `select c.id from ${COMMENTS}
    where ${OF_PAGE} and not ${visibilityWhere("r")} and ${numberOf("r")} > ?5 and ${numberOf("c")} > 0 order by c.comment_no`,
 );
 
-/** Numbers begin at 1, so that all have changed after it. */
-const BEFORE_ALL = 0;
+function* view(site_id: string, page: string, as: Viewpoint): Op<View> {
+  const values = [...viewerValues(site_id, as), page] as const;
+  const threads = together(yield* ALL.threads.all(...values), yield* ALL.comments.all(...values));
+  return { no: yield* changeNumber(site_id), threads };
+}
 
-function* view(site_id: string, page: string, as: Viewpoint, since: number | null): Op<View> {
-  const values = [...viewerValues(site_id, as), page, since ?? BEFORE_ALL] as const;
-  const stamp = yield* stampOf(site_id, page, as);
-  if (since !== null && stamp <= since) return { stamp, threads: [], gone: [] };
-  const threads = together(yield* ofPage.all(...values), yield* commentsOfPage.all(...values));
-  const gone = since === null ? [] : yield* goneOfPage.all(...values);
-  return { stamp, threads, gone: gone.map(({ id }) => id) };
+function* changedView(site_id: string, page: string, as: Viewpoint, since: number): Op<ChangedView> {
+  const values = [...viewerValues(site_id, as), page, since] as const;
+  const no = yield* changeNumber(site_id);
+  const gone = (yield* goneOfPage.all(...values)).map(({ id }) => id);
+  if ((yield* sizeOfChanged.get(...values))!.n > MOST_CHANGED) return { no, threads: null, gone };
+  return { no, threads: together(yield* CHANGED.threads.all(...values), yield* CHANGED.comments.all(...values)), gone };
+}
+
+function* partView(site_id: string, page: string, as: Viewpoint, asked: number, size: number): Op<PartView> {
+  const viewer = [...viewerValues(site_id, as), page] as const;
+  const parts = Math.max(1, Math.ceil((yield* countOfPage.get(...viewer))!.n / size));
+  const part = Math.min(asked, parts);
+  const values = [...viewer, size, (part - 1) * size] as const;
+  const threads = together(yield* PART.threads.all(...values), yield* PART.comments.all(...values));
+  return { no: yield* changeNumber(site_id), part, parts, threads };
 }
 
 /** `comments` in their order, of these threads and perhaps of others. */
@@ -222,10 +275,20 @@ function* threads(site_id: string, as: Viewpoint, asked: AskedThreads): Op<Threa
 }
 
 export const VIEWING = {
-  /** Threads of a page; with `since`, a stamp, those that changed after it, and what is gone. */
-  view: read((_, site_id: string, page: string, as: Viewpoint, since: number | null) => view(site_id, page, as, since)),
-  /** The stamp of `view` alone. */
-  stamp: read((_, site_id: string, page: string, as: Viewpoint) => stampOf(site_id, page, as)),
+  /** All threads of a page. */
+  view: read((_, site_id: string, page: string, as: Viewpoint) => view(site_id, page, as)),
+  /** Those that changed after `since`, a stamp, and what is gone; where that is much, what is gone alone. */
+  changedView: read((_, site_id: string, page: string, as: Viewpoint, since: number) =>
+    changedView(site_id, page, as, since),
+  ),
+  /** One part of `view`, of `size` threads. */
+  partView: read((_, site_id: string, page: string, as: Viewpoint, part: number, size: number) =>
+    partView(site_id, page, as, part, size),
+  ),
+  /** The stamp of what they see, and whether anything there is their own. It goes through all comments of the page. */
+  standing: read((_, site_id: string, page: string, as: Viewpoint) => standingOf(site_id, page, as)),
+  /** Another one after each change of the site's comments, whoever sees it: one look at a key. */
+  changeNumber: read((_, site_id: string) => changeNumber(site_id)),
   threads: read((_, site_id: string, as: Viewpoint, asked: AskedThreads) => threads(site_id, as, asked)),
   /** By the id of its first comment, which may be a gap; null if the viewpoint sees none. */
   thread: read((_, site_id: string, id: string, as: Viewpoint) => thread(site_id, id, as)),

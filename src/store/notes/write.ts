@@ -7,7 +7,7 @@ import { refusals } from "../refusals.ts";
 import { changes, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
 import { personRows } from "./people.ts";
-import type { State } from "./rows.ts";
+import { noteRows, type State } from "./rows.ts";
 import { viewerValues, find, readThread } from "./view.ts";
 
 interface Edit {
@@ -21,6 +21,7 @@ interface Edit {
   written_after: string;
   /** A public comment goes back to wait. */
   waits: boolean;
+  most_waiting: number;
 }
 
 interface NewReply extends Writing {
@@ -63,19 +64,20 @@ function* writtenBefore(site_id: string, by: WritingPerson, canonical: string): 
   return { thread: found.thread, comment_id: before.id, repeated: true };
 }
 
+// Rejected ones take no place: else whoever fills a page fills it for good (RELIABILITY A26).
 const counts = statement<{ n: number }>(
-  "select count(*) as n from comments where site_id = ? and state in ('public', 'pending', 'rejected')",
+  "select count(*) as n from comments where site_id = ? and state in ('public', 'pending')",
 );
 const onPage = statement<{ n: number }>(
   `select count(*) as n from threads t join comments r on r.comment_no = t.thread_no
-   where t.site_id = ? and t.page = ? and r.state <> 'deleted'`,
+   where t.site_id = ? and t.page = ? and r.state in ('public', 'pending', 'erased')`,
 );
 const pages = statement<{ n: number }>(
   `select count(distinct t.page) as n from threads t join comments r on r.comment_no = t.thread_no
-   where t.site_id = ? and r.state <> 'deleted'`,
+   where t.site_id = ? and r.state in ('public', 'pending', 'erased')`,
 );
 const inThread = statement<{ n: number }>(
-  "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state <> 'deleted'",
+  "select count(*) as n from comments where thread_no = ?1 and comment_no <> ?1 and state in ('public', 'pending', 'erased')",
 );
 
 function* refuseFullSite(site_id: string): Op<void> {
@@ -84,7 +86,7 @@ function* refuseFullSite(site_id: string): Op<void> {
   }
 }
 
-function* refuseFullPage({ site_id, page }: NewThread): Op<void> {
+function* refuseFullPage({ site_id, page }: Pick<NewThread, "site_id" | "page">): Op<void> {
   const { n } = (yield* onPage.get(site_id, page))!;
   if (n >= MOST.threads) throw new Refusal("page_full", `This page has ${n} threads, and takes no more.`);
   if (n === 0 && (yield* pages.get(site_id))!.n >= MOST.pages) {
@@ -115,63 +117,99 @@ function* isRepeated(site_id: string, person_id: string, text: string, instead_o
   return (yield* saidBy.get(...values, person_id)) !== null;
 }
 
-/** Code points of all comments of a page: 5,000 of 200. `threads` and `view` write out all of them at once, in the thread that
- *  serves: a few megabytes, where 5,000 of the longest would be a hundred. */
-const MOST_TEXT = 1_000_000;
+/** Bytes of all texts and passages of a page as they are written out: 5,000 comments of 200 letters. `threads` writes all of
+ *  them, in the thread that serves: 5,000 of the longest would be a hundred megabytes (RELIABILITY A27). */
+const MOST_WRITTEN = 1_000_000;
 
+const HELD_THREADS = `threads t join comments r on r.comment_no = t.thread_no and r.state in ('public', 'pending', 'erased')`;
 const held = statement<{ n: number }>(
-  `select coalesce(sum(length(c.text)), 0) as n from threads t join comments c on c.thread_no = t.thread_no
-   where t.site_id = ?1 and t.page = ?2 and c.comment_no <> ?3`,
+  `select coalesce(sum(written), 0) as n from (
+     select t.written from ${HELD_THREADS} where t.site_id = ?1 and t.page = ?2
+     union all
+     select c.written from ${HELD_THREADS} join comments c on c.thread_no = t.thread_no
+     where t.site_id = ?1 and t.page = ?2 and c.comment_no <> ?3 and c.state in ('public', 'pending'))`,
 );
 const pageOf = statement<{ page: string }>("select page from threads where thread_no = ?");
 
-interface NewText {
-  site_id: string;
-  text: string;
-}
-
 /** `instead_of`: as for `isRepeated`. */
-function* refuseFullText({ site_id, text }: NewText, page: string, instead_of = 0): Op<void> {
+function* refuseFullText(site_id: string, page: string, written: number, instead_of = 0): Op<void> {
   const { n } = (yield* held.get(site_id, page, instead_of))!;
-  if (n + [...text].length <= MOST_TEXT) return;
-  // The number of characters left would betray words that wait.
+  if (n + written <= MOST_WRITTEN) return;
+  // The number of bytes left would betray words that wait.
   throw new Refusal(
     "page_full",
-    `The comments of this page would hold more than ${MOST_TEXT} characters: say it shorter.`,
+    `The comments of this page would hold more than ${MOST_WRITTEN} bytes as they are written out: say it shorter.`,
   );
 }
 
-function* refuseFullTextIn(said: NewText, thread_no: number, instead_of = 0): Op<void> {
-  yield* refuseFullText(said, (yield* pageOf.get(thread_no))!.page, instead_of);
+function* refuseFullTextIn(site_id: string, thread_no: number, text: string, instead_of = 0): Op<void> {
+  yield* refuseFullText(site_id, (yield* pageOf.get(thread_no))!.page, noteRows.writtenBytes(text), instead_of);
 }
+
+const quoteBytes = (quote: Quote | null): number =>
+  quote === null ? 0 : noteRows.writtenBytes(quote.exact + quote.prefix + quote.suffix);
+
+const threadWritten = statement<{ n: number }>(
+  `select t.written + coalesce(sum(c.written), 0) as n from threads t join comments c on c.thread_no = t.thread_no
+   where t.thread_no = ?1 and (c.comment_no = ?1 or c.state in ('public', 'pending'))`,
+);
+const commentWritten = statement<{ n: number }>("select written as n from comments where comment_no = ?");
+
+/** Throws 409 if a rejected comment finds no place any more where it was; the first one of a thread brings its replies. */
+export function* refuseReturn(
+  site_id: string,
+  { comment_no, thread_no }: { comment_no: number; thread_no: number },
+): Op<void> {
+  const { page } = (yield* pageOf.get(thread_no))!;
+  const is_root = comment_no === thread_no;
+  yield* refuseFullSite(site_id);
+  if (is_root) yield* refuseFullPage({ site_id, page });
+  yield* refuseFullText(site_id, page, (yield* (is_root ? threadWritten : commentWritten).get(comment_no))!.n);
+}
+
+const waitingOf = statement<{ n: number }>(
+  "select count(*) as n from comments where site_id = ? and network = ? and state = 'pending'",
+);
+
+/** One network cannot fill the owner's queue (RELIABILITY A26). */
+function* refuseCrowd(site_id: string, network: string | null, most: number): Op<void> {
+  if (network === null || (yield* waitingOf.get(site_id, network))!.n < most) return;
+  const why = `${most} comments from your network wait for this site's owner: when they were looked at, there is room again.`;
+  throw new Refusal("site_full", why);
+}
+
+const networkOf = statement<{ network: string | null }>("select network from comments where comment_no = ?");
 
 const insert = statement<{ comment_no: number }>(
   `insert into comments (id, site_id, thread_no, person_id, text, state, was_public, canonical, created_at, modified_at,
-     public_no, own_no, text_hash)
-   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?11) returning comment_no`,
+     public_no, own_no, text_hash, network, written)
+   values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?9, ?10, ?10, ?11, ?12, ?13) returning comment_no`,
 );
 // A root is inserted under no thread, and then named by its own number.
 const UNNAMED = 0;
 const nameItself = statement("update comments set thread_no = comment_no where comment_no = ?");
 
-/** Within the transaction: of equal texts that are sent at once all but the first are repeated. */
-function* shownAs({ site_id, by, text, visibility }: Writing): Op<Writing["visibility"]> {
-  if (by.kind !== "visitor" || visibility === "pending") return visibility;
-  return (yield* isRepeated(site_id, by.id, text)) ? "pending" : "public";
+/** Within the transaction: of equal texts that are sent at once all but the first are repeated. Throws 409 if it is to wait
+ *  where too many of its network do. */
+function* shownAs({ site_id, by, text, visibility, network, most_waiting }: Writing): Op<Writing["visibility"]> {
+  if (by.kind !== "visitor") return visibility;
+  if (visibility === "public" && !(yield* isRepeated(site_id, by.id, text))) return "public";
+  yield* refuseCrowd(site_id, network, most_waiting);
+  return "pending";
 }
 
 function* add(writing: Writing, thread_no: number, seen: boolean, { at, no }: NumberedChange): Op<number> {
-  const { id, site_id, by, text, visibility, canonical } = writing;
+  const { id, site_id, by, text, visibility, canonical, network } = writing;
   yield* personRows.know(site_id, by, at);
   const shown = seen && visibility === "public" ? 1 : 0;
   const values = [id, site_id, thread_no, by.id, text, visibility, shown, canonical, at, no, hashOf(text)] as const;
-  return (yield* insert.get(...values))!.comment_no;
+  return (yield* insert.get(...values, network, noteRows.writtenBytes(text)))!.comment_no;
 }
 
 const insertThread = statement(
   `insert into threads (thread_no, site_id, page, version_id, version_created_at, exact, prefix, suffix, element, carried,
-     found_version_id, found_start, found_end, changed_no)
-   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+     found_version_id, found_start, found_end, changed_no, written)
+   values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
 );
 
 function* insertAnchor(thread_no: number, thread: NewThread, no: number): Op<void> {
@@ -191,6 +229,7 @@ function* insertAnchor(thread_no: number, thread: NewThread, no: number): Op<voi
     place?.start ?? null,
     place?.end ?? null,
     no,
+    quoteBytes(quote),
   );
 }
 
@@ -201,7 +240,7 @@ function* start(thread: NewThread, now: number): Op<Written> {
   const change = yield* changes.begin(site_id, now, by);
   yield* refuseFullSite(site_id);
   yield* refuseFullPage(thread);
-  yield* refuseFullText(thread, thread.page);
+  yield* refuseFullText(site_id, thread.page, noteRows.writtenBytes(thread.text) + quoteBytes(thread.quote));
   const visibility = yield* shownAs(thread);
   const thread_no = yield* add({ ...thread, visibility }, UNNAMED, true, change);
   yield* nameItself.do(thread_no);
@@ -247,7 +286,7 @@ function* reply(writing: NewReply, now: number): Op<Written> {
   if ((yield* inThread.get(comment_no))!.n >= MOST.replies) {
     throw new Refusal("thread_full", `This thread has ${MOST.replies} replies, and takes no more.`);
   }
-  yield* refuseFullTextIn(writing, comment_no);
+  yield* refuseFullTextIn(site_id, comment_no, writing.text);
   const seen = state === "public" || state === "erased";
   const visibility = yield* shownAs(writing);
   yield* add({ ...writing, visibility }, comment_no, seen, change);
@@ -259,7 +298,7 @@ const editWindowOver = (): Refusal =>
   new Refusal("edit_window_over", "A comment can be changed for 15 minutes. Delete it, or write another one.");
 
 const changeText = statement(
-  `update comments set text = ?2, text_hash = ?7, state = ?3, edited_at = ?4, modified_at = ?4, rev = rev + 1,
+  `update comments set text = ?2, text_hash = ?7, written = ?8, state = ?3, edited_at = ?4, modified_at = ?4, rev = rev + 1,
      public_no = case when ?5 = 1 then ?6 else public_no end, own_no = ?6
    where comment_no = ?1`,
 );
@@ -270,11 +309,15 @@ function* edit(wanted: Edit, now: number): Op<FoundComment> {
   const row = yield* changes.ownStanding(wanted);
   if (by.kind === "visitor" && row.created_at < wanted.written_after) throw editWindowOver();
   changes.refuseChanged(row, wanted.revs);
-  yield* refuseFullTextIn(wanted, row.thread_no, row.comment_no);
+  yield* refuseFullTextIn(site_id, row.thread_no, text, row.comment_no);
   const again = by.kind === "visitor" && (yield* isRepeated(site_id, by.id, text, row.comment_no));
   const waits = wanted.waits || again;
   const state = waits ? "pending" : row.state;
-  yield* changeText.do(row.comment_no, text, state, begun.at, changes.isPublic(row) ? 1 : 0, begun.no, hashOf(text));
+  if (waits && row.state === "public") {
+    yield* refuseCrowd(site_id, (yield* networkOf.get(row.comment_no))!.network, wanted.most_waiting);
+  }
+  const values = [text, state, begun.at, changes.isPublic(row) ? 1 : 0, begun.no, hashOf(text)] as const;
+  yield* changeText.do(row.comment_no, ...values, noteRows.writtenBytes(text));
   if (waits && changes.isPublic(row) && !changes.isRoot(row)) yield* changes.countReply(row.thread_no, begun.no);
   return (yield* find(site_id, wanted.id, asAuthor(by))) as FoundComment;
 }

@@ -20,6 +20,7 @@ import schema13 from "./schema-13.sql" with { type: "text" };
 import schema14 from "./schema-14.sql" with { type: "text" };
 import schema15 from "./schema-15.sql" with { type: "text" };
 import schema16 from "./schema-16.sql" with { type: "text" };
+import schema17 from "./schema-17.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -39,6 +40,7 @@ const STEPS: readonly string[] = [
   schema14,
   schema15,
   schema16,
+  schema17,
 ];
 
 const PRAGMAS = [

@@ -11,6 +11,8 @@ import { commentsPath, placeHref } from "./comment-lists.ts";
 export const DECISIONS = {
   approve: "Approve",
   reject: "Reject",
+  "reject-visitor": "Reject all of this visitor",
+  "reject-network": "Reject all of this network",
   resolve: "Resolve",
   reopen: "Reopen",
   delete: "Delete",
@@ -61,6 +63,17 @@ type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "c
   reply?: boolean;
 };
 
+/** Folded away: it reaches further than what is read here. */
+const allOfTheirs = (id: string): Html =>
+  html`<details class="all">
+    <summary class="small dim">All of theirs</summary>
+    <p class="small dim">
+      The network is the block of addresses that it came from: neighbours of theirs may write from it, too. What you
+      reject stays in the list of rejected ones.
+    </p>
+    <div class="acts">${decisionButton("reject-visitor", id)} ${decisionButton("reject-network", id)}</div>
+  </details>`;
+
 /** `more` goes between the text and the buttons. */
 export function commentBox(
   comment: ShownComment,
@@ -75,7 +88,8 @@ export function commentBox(
       ${edited_at && html`<span class="dim">edited</span>`} ${STATES[visibility]}
     </p>
     ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`} ${more}
-    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}`;
+    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}
+    ${decisions.length > 0 && by?.kind === "visitor" && allOfTheirs(id)}`;
 }
 
 /** The part of a site's page that leads to its comments. */

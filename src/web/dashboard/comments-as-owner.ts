@@ -1,7 +1,7 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
 import { Refusal } from "../../base/errors.ts";
-import { decideAsOwner, removeAsOwner } from "../../comments/moderate.ts";
+import { decideAsOwner, rejectAllAsOwner, removeAsOwner } from "../../comments/moderate.ts";
 import type { OwnerCtx } from "../../comments/context.ts";
 import { endAgentToken, ownerCode } from "../../comments/owner-access.ts";
 import { applySettings } from "../../comments/owner-settings.ts";
@@ -65,6 +65,8 @@ async function openAsOwner(ctx: Ctx): Promise<Response> {
 const DONE: Record<Decision, string> = {
   approve: "approved",
   reject: "rejected",
+  "reject-visitor": "all-rejected",
+  "reject-network": "all-rejected",
   resolve: "resolved",
   reopen: "reopened",
   delete: "comment-deleted",
@@ -83,6 +85,13 @@ function pressedIn(fields: URLSearchParams): Pressed {
   return { decision, id: id! };
 }
 
+async function carryOut(asked: Parameters<typeof removeAsOwner>[0], decision: Decision, id: string): Promise<void> {
+  if (decision === "delete") await removeAsOwner(asked, id);
+  else if (decision === "reject-visitor") await rejectAllAsOwner(asked, id, "visitor", null);
+  else if (decision === "reject-network") await rejectAllAsOwner(asked, id, "network", null);
+  else await decideAsOwner(asked, id, decision, null);
+}
+
 /** `POST …/comments/decide`. */
 const decideOnComment = accountForm({
   page: ({ params }) => commentsPath(params.id!),
@@ -91,8 +100,7 @@ const decideOnComment = accountForm({
     const { decision, id } = pressedIn(fields);
     const asked = { parts: ctx.parts.comments, site };
     await limitOwner(asked);
-    if (decision === "delete") await removeAsOwner(asked, id);
-    else await decideAsOwner(asked, id, decision, null);
+    await carryOut(asked, decision, id);
     return placeHref(site.site_id, placeOf(fields), DONE[decision]);
   },
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),

@@ -100,6 +100,24 @@ describe("threads", () => {
     await byRole(browser, "link", "Open 1");
   }, 60_000);
 
+  test("A26 all of a visitor is rejected from below one of their words", async () => {
+    await someone();
+    await turnOn(server, site, "anonymous");
+    const heron = visitor();
+    await visitor().comment("Is this still true?");
+    await heron.comment("Buy moorings");
+    await heron.comment("Buy more moorings");
+    const page = await open();
+    expect(page.failures).toEqual([]);
+    await browser.click("details.all summary"); // the newest stands first
+    await browser.click("details.all[open] button[name=reject-visitor]");
+    const said = await browser.shows("Rejected: nobody sees any of them any more.");
+    expect(searchOf(said)).toBe("?show=open&done=all-rejected");
+    expect(await seenByAll("/")).toEqual(["Is this still true?"]);
+    await press(browser, "link", "Rejected 2");
+    await browser.shows("Buy more moorings");
+  }, 60_000);
+
   test("WEB 7: page and version are links to the site's own hosts", async () => {
     await someone();
     await turnOn(server, site, "anonymous");

@@ -211,7 +211,10 @@ test.each(["Agent", "Owner"])("A25 an agent that is called %s has the badge of a
   const by = { id: "a_made_before", name, kind: "agent" } as const;
   const { site_id } = site.deployed;
   const writing = { site_id, id: newCommentId(), by, text: "It is", canonical: null, visibility: "public" } as const;
-  await world.server.running.store.notes.reply({ ...writing, thread_id, as: { kind: "public" } });
+  await world.server.running.store.notes.reply({
+    ...writing,
+    ...{ thread_id, network: null, most_waiting: Infinity, as: { kind: "public" } },
+  });
   await open(site);
   await click(browser, "button", /^Thread on/);
   await panelShows(browser, "It is");

@@ -10,7 +10,7 @@ import { isDeployToken, session } from "../../saved/state.ts";
 import { dim, green, text } from "../../terminal/text.ts";
 import { chooseSite, type OpenedSite, siteGone } from "../chosen-site.ts";
 import { THREAD } from "./list.ts";
-import { askComments, commentsPath, openComments } from "./opened.ts";
+import { askComments, commentsPath, known, openComments } from "./opened.ts";
 import { usage } from "../../failure.ts";
 import { type Infer, pick } from "../../../api/shapes/builder.ts";
 import * as comments from "../../../api/shapes/comments.ts";
@@ -35,6 +35,27 @@ const decide =
     if (given.json) return context.terminal.json({ ok: true, ...thread });
     context.terminal.say(text`\n  ${green("✓")} ${SAID[action]}\n`);
   };
+
+const ALL_OF = ["visitor", "network"] as const;
+const REJECTED_ALL = pick(comments.REJECTED_ALL, "rejected");
+
+/** `svc comments reject <c_…> --all-of visitor|network`. */
+async function rejectAll(context: Context, given: CallWords, whose: string): Promise<void> {
+  const id = commentId(given, svc("comments reject"));
+  const of = known(whose, ALL_OF, "word of --all-of");
+  const note = given.value("note");
+  const opened = await openComments(context, given);
+  const json = { of, ...(note !== undefined && { note }) };
+  const { rejected } = await askComments(opened, `${id}/reject-all`, REJECTED_ALL, { method: "POST", json });
+  if (given.json) return context.terminal.json({ ok: true, rejected });
+  const what = `${rejected} ${rejected === 1 ? "comment" : "comments"} of this ${of}`;
+  context.terminal.say(text`\n  ${green("✓")} Rejected ${what}: nobody sees them any more\n`);
+}
+
+async function reject(context: Context, given: CallWords): Promise<void> {
+  const whose = given.value("all-of");
+  return whose === undefined ? decide("reject")(context, given) : rejectAll(context, given, whose);
+}
 
 /** Needs a session: a manage_token never deletes. */
 async function remove(context: Context, given: CallWords): Promise<void> {
@@ -88,4 +109,4 @@ function commentId(given: CallWords, call: string): string {
 }
 
 /** The commands by which an owner decides. */
-export const DECISIONS = { decide, remove, owner };
+export const DECISIONS = { decide, reject, remove, owner };

@@ -50,7 +50,7 @@ const COMMENT_SETTINGS: Command[] = [
   },
 ];
 
-const decision = (action: "approve" | "reject" | "resolve" | "reopen", summary: string): Command => ({
+const decision = (action: "approve" | "resolve" | "reopen", summary: string): Command => ({
   name: `comments ${action}`,
   arguments: ["<c_…>"],
   summary,
@@ -74,7 +74,21 @@ const MODERATION: Command[] = [
     run: (...call) => import("./list.ts").then(({ list }) => list(...call)),
   },
   decision("approve", "Show a comment that waits"),
-  decision("reject", "Hide a comment for good"),
+  {
+    name: "comments reject",
+    arguments: ["<c_…>"],
+    summary: "Hide a comment for good, or all of its visitor or network",
+    details: [
+      "--all-of network hides what came from the same addresses (an IPv4 /24, an IPv6 /48): of a visitor who comes",
+      "back under another name, and of neighbours. Which addresses they are is not kept, so none are shown.",
+    ],
+    flags: [
+      { name: "all-of", value: "whose", help: "all of the comment's visitor, or of its network" },
+      NOTE_FLAG,
+      ...FLAGS,
+    ],
+    run: (...call) => import("./decide.ts").then(({ DECISIONS }) => DECISIONS.reject(...call)),
+  },
   decision("resolve", "Mark a thread as settled"),
   decision("reopen", "Mark a thread as open again"),
   {

@@ -147,6 +147,8 @@ const FEED_OF = {
   page: string("The page's path without its first slash, its other slashes as they are.", { examples: ["guide"] }),
 };
 
+const ANY_FEED = [PAGE_NUMBER, IRIS, SOURCE];
+
 export const SITE_HOST = {
   "POST /_svc/report": {
     id: "reportSite",
@@ -383,11 +385,7 @@ export const SITE_HOST = {
     },
     codes: ["not_found", "body_too_large", "invalid_json", "invalid_input"],
   },
-  "GET /_svc/comments/feed.json": collection("readAnyFeed", "The feed of a site, or of one page", [
-    PAGE_NUMBER,
-    IRIS,
-    SOURCE,
-  ]),
+  "GET /_svc/comments/feed.json": collection("readAnyFeed", "The feed of a site, or of one page", ANY_FEED),
   "OPTIONS /_svc/comments/feed.json": options("askFeed", "What a feed takes"),
   "GET /comments.json": {
     ...collection("readFeed", "The feed of a site", [PAGE_NUMBER, IRIS]),

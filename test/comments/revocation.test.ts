@@ -84,7 +84,14 @@ const ENDED = { agent: 401, queue: 401, moderates: 401, code: 401 };
 /** Takes back what the fourteenth step of the schema added. */
 function asSchema15(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
+  // What later steps added, which come again.
+  for (const what of ["index comments_by_network", "index comments_by_size", "table passcode_networks"]) {
+    db.run(`drop ${what}`);
+  }
   for (const [table, column] of [
+    ["comments", "network"],
+    ["comments", "written"],
+    ["threads", "written"],
     ["sites", "owner_epoch"],
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],

@@ -191,7 +191,7 @@ describe("A26 reject-all", () => {
     expect(hashes(place)).toEqual([null]);
     const gone = await new Caller(place, HONEST[0]!).say("two");
     await place.decide(gone, "reject");
-    await (await place.owner()).send(gone, { method: "DELETE" });
+    await (await place.accountOwner()).send(gone, { method: "DELETE" });
     expect(hashes(place)).toEqual([null, null]);
   });
 });

@@ -1,5 +1,6 @@
 /** Credentials that the owner makes on the API's host for others: a code for one browser, tokens for agents (COMMENTS 2). */
 import { Refusal } from "../base/errors.ts";
+import { normalForm } from "../base/normal-form.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { AgentToken, AgentScope } from "../store/notes.ts";
 import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
@@ -30,7 +31,7 @@ async function makeOwnerCode(ctx: OwnerCtx) {
 const invalid = (field: string, why: string): Refusal => new Refusal("invalid_input", why, { field });
 
 function nameIn(sent: unknown): string {
-  const name = typeof sent === "string" && sent.isWellFormed() ? sent.normalize("NFKC").trim() : "";
+  const name = typeof sent === "string" && sent.isWellFormed() ? normalForm(sent, "NFKC").trim() : "";
   if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return name;
   throw invalid("name", `The member "name" must be 1 to ${LONGEST_NAME} visible characters.`);
 }

@@ -1,6 +1,7 @@
 /** Looks for a text in a text in as many steps as both have characters, whatever these are (Knuth, Morris and Pratt).
- *  JavaScriptCore's own `indexOf` and `lastIndexOf` compare wherever the sums of the letters agree: with an anagram of what
- *  is looked for that is everywhere, and the time is the product of both lengths (RELIABILITY A24). */
+ *  JavaScriptCore's own `lastIndexOf` compares wherever the sums of the letters agree, and `indexOf` wherever a few letters
+ *  do: with an anagram of what is looked for that is everywhere, and the time is the product of both lengths (RELIABILITY
+ *  A24). */
 
 /** The place of an occurrence that is whole between `from` and `to`. -1 if there is none. */
 export type Find = (inside: string, from: number, to: number) => number;

@@ -1,8 +1,8 @@
 /** Unicode's normal forms of a stranger's text, in as many steps as it has characters. ICU sorts the marks of a letter by putting
  *  each where it belongs, so 16 KB of marks behind one letter take it half a second, and 64 KB two (RELIABILITY A24). */
 
-/** Of more marks each so many are a run of their own. No writing has as many on a letter: Unicode's own stream-safe texts have
- *  30 at most (UAX 15). */
+/** The most marks that are sorted as one run; those behind them are the next run. No writing has as many on a letter: Unicode's
+ *  own stream-safe texts have 30 at most (UAX 15). */
 const MOST_MARKS = 32;
 const FLOOD = new RegExp(`\\p{M}{${MOST_MARKS + 1}}`, "u");
 const PIECE = new RegExp(`\\P{M}+\\p{M}{0,${MOST_MARKS}}|\\p{M}{1,${MOST_MARKS}}`, "gu");

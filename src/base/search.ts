@@ -4,7 +4,7 @@
  *  A24). */
 
 /** The place of an occurrence that is whole between `from` and `to`. -1 if there is none. */
-export type Find = (inside: string, from: number, to: number) => number;
+type Find = (inside: string, from: number, to: number) => number;
 
 /** Finds the first occurrence of a text that is not empty. Its table is made here, once for all searches. */
 export function firstOf(text: string): Find {

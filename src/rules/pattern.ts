@@ -3,10 +3,10 @@
  *  much as possible to the part before it; so names take in turn as many characters as they can. A match takes steps for
  *  each character of the path and of the pattern, whatever the letters are (RELIABILITY A24). */
 import { decodePath } from "../base/percent.ts";
-import { type Find, lastOf } from "../base/search.ts";
+import { lastOf } from "../base/search.ts";
 
 /** `last` finds the literal in a path, the last one first. */
-type Token = { literal: string; last: Find } | { name: string };
+type Token = { literal: string; last: ReturnType<typeof lastOf> } | { name: string };
 type WrittenToken = Pick<Extract<Token, { literal: string }>, "literal"> | { name: string };
 
 export interface Pattern {

@@ -7,7 +7,7 @@ import { compactCss } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
 import turn from "../../html/turn.css" with { type: "text" };
-import { type Outcome, renderWithin, type TimeLimits } from "../markdown/limits.ts";
+import { renderWithin, type TimeLimits } from "../markdown/limits.ts";
 import type { BrokenLink } from "../markdown/links.ts";
 import type { Rendered } from "../markdown/render.ts";
 import { readSource, type Source } from "../markdown/source.ts";
@@ -33,8 +33,8 @@ interface Work {
   source: Source;
   /** Folder of a page → the page's body for that folder. */
   bodies: ReadonlyMap<string, Rendered | null>;
-  /** What became of it, for each of its folders. */
-  outcomes: readonly Outcome[];
+  /** The outcome of rendering it, for each of its folders. */
+  outcomes: ReturnType<typeof renderWithin>;
   page: DocsPage;
 }
 

@@ -98,8 +98,8 @@ function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
   };
 }
 
-/** What became of a text. */
-export interface Outcome {
+/** A text that was rendered, or why it was not. */
+interface Outcome {
   /** Null: it was given up, or `marked` threw. */
   rendered: Rendered | null;
   /** Milliseconds of work that it took. */

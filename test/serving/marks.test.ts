@@ -2,7 +2,8 @@
  *  What a stranger sends costs time by its length, whatever is in it. */
 import { describe, expect, test } from "bun:test";
 import { normalForm } from "../../src/base/normal-form.ts";
-import { medians } from "../kit/cpu.ts";
+import { normalise } from "../../src/comments/anchoring/text.ts";
+import { fastest, medians } from "../kit/cpu.ts";
 import { signUp } from "../kit/people.ts";
 import { JSON_TYPE, slugOf } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
@@ -45,6 +46,11 @@ describe("A24 marks without end cost no more than letters", () => {
     );
     expect(took[0]!).toBeLessThan(3 * took[1]! + 5);
   });
+});
+
+test("A24 a page of marks, whose quotes are looked for, costs the thread no more than a page of letters", () => {
+  const [flood, letters] = [marks(30_000), "é".repeat(60_000)];
+  expect(fastest(3, () => normalise(flood))).toBeLessThan(10 * fastest(3, () => normalise(letters)) + 50);
 });
 
 test("A24 texts that somebody writes have their normal form: as many as 32 marks in a row", () => {

@@ -1,4 +1,5 @@
 /** Percent-encoding of paths. Names of files in a site are NFC. */
+import { normalForm } from "./normal-form.ts";
 
 /** Null if the text is no valid encoding of UTF-8. */
 export function decodePercent(text: string): string | null {
@@ -13,7 +14,7 @@ export function decodePercent(text: string): string | null {
 export function decodePath(path: string): string | null {
   const decoded = decodePercent(path);
   const name = decoded !== null && decoded.includes("//") ? decoded.replace(/\/{2,}/g, "/") : decoded;
-  return name !== null && /[^\x00-\x7f]/.test(name) ? name.normalize("NFC") : name;
+  return name === null ? null : normalForm(name);
 }
 
 /** Most names need no encoding. */

@@ -1,5 +1,6 @@
 /** Credentials that the owner makes on the API's host for others: a code for one browser, tokens for agents (COMMENTS 2). */
 import { Refusal } from "../base/errors.ts";
+import { normalForm } from "../base/normal-form.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { AgentToken, AgentScope } from "../store/notes.ts";
 import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
@@ -33,7 +34,7 @@ const invalid = (field: string, why: string): Refusal => new Refusal("invalid_in
 
 /** Agents' names stand beside those of people, so the same ones are refused: no agent is called "Owner". */
 function nameIn(sent: unknown, { label }: Pick<Site, "label">): string {
-  const name = typeof sent === "string" && sent.isWellFormed() ? sent.normalize("NFKC").trim() : "";
+  const name = typeof sent === "string" && sent.isWellFormed() ? normalForm(sent, "NFKC").trim() : "";
   if (name !== "" && [...name].length <= LONGEST_NAME && visible(name) === name) return checkName(name, label);
   throw invalid("name", `The member "name" must be 1 to ${LONGEST_NAME} visible characters.`);
 }

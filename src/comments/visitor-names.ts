@@ -1,5 +1,6 @@
 /** Names that visitors choose (COMMENTS 4). */
 import { Refusal } from "../base/errors.ts";
+import { normalForm } from "../base/normal-form.ts";
 import { UNSEEN, withoutUnseen } from "../base/visible.ts";
 
 const MOST_GRAPHEMES = 40;
@@ -48,7 +49,7 @@ const PAIRS: Readonly<Record<string, string>> = { vv: "w", rn: "m", cl: "d" };
 /** A name as a reader takes it at a glance: without case, marks, blanks and punctuation, and with Latin letters for those that
  *  look so. */
 const skeleton = (name: string): string =>
-  Array.from(name.normalize("NFKD").toLowerCase().replace(UNSEEN, "").replace(/\p{M}/gu, ""))
+  Array.from(normalForm(name, "NFKD").toLowerCase().replace(UNSEEN, "").replace(/\p{M}/gu, ""))
     .map(plainLetter)
     .join("")
     .replace(/[^\p{L}\p{N}]/gu, "")
@@ -63,7 +64,7 @@ export function checkName(sent: unknown, label: string | null): string {
   if (/[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/u.test(sent)) {
     throw invalidName("A name cannot hold control characters or turn the direction of the text.");
   }
-  const name = withoutUnseen(sent.normalize("NFKC")).replace(/\s+/g, " ").trim();
+  const name = withoutUnseen(normalForm(sent, "NFKC")).replace(/\s+/g, " ").trim();
   const length = [...graphemes.segment(name)].length;
   if (length < 1 || length > MOST_GRAPHEMES || Buffer.byteLength(name) > MOST_BYTES) {
     throw invalidName(`A name has 1 to ${MOST_GRAPHEMES} characters and at most ${MOST_BYTES} bytes.`);

@@ -1,6 +1,7 @@
 /** Passwords and e-mail addresses as accounts know them. argon2id runs off the thread and takes 64 MiB a go, so that
  *  two at once are all that run, and who waits for it is taken in turn by network (RELIABILITY A6). */
 import { Refusal } from "../base/errors.ts";
+import { normalForm } from "../base/normal-form.ts";
 import { createGate, type FairnessKey } from "../run/gate.ts";
 
 const SHORTEST = 10;
@@ -31,12 +32,12 @@ const NOBODYS_HASH =
   "$argon2id$v=19$m=65536,t=2,p=1$RU3s/8OEYc9pt1itE8GYzfc+S0gvuSM2irUSA7qG+8w$cyivZpYF12bR13KO8Smht5kt7K2F8bEkD3WIwEJe128";
 
 /** The same characters typed on another keyboard are the same password. */
-const bytesOf = (password: string): Uint8Array => Buffer.from(password.normalize("NFC"));
+const bytesOf = (password: string): Uint8Array => Buffer.from(normalForm(password));
 
 /** Throws `invalid_input` for a password that is not allowed. */
 export function checkPassword(password: string, field = "password"): void {
   const refuse = (why: string) => new Refusal("invalid_input", why, { field });
-  if ([...password.normalize("NFC")].length < SHORTEST) {
+  if ([...normalForm(password)].length < SHORTEST) {
     throw refuse(`The password must have at least ${SHORTEST} characters.`);
   }
   if (bytesOf(password).length > LONGEST_BYTES) throw refuse(`The password must have at most ${LONGEST_BYTES} bytes.`);
@@ -79,7 +80,7 @@ const oneAtATime = createGate({
 /** Throws `invalid_input` for what is too short or too long. `site_id`: whose; each has its own place in the line. */
 export async function hashPasscode(passcode: string, site_id: string): Promise<string> {
   const bytes = bytesOf(passcode);
-  if ([...passcode.normalize("NFC")].length < SHORTEST_PASSCODE || bytes.length > LONGEST_BYTES) {
+  if ([...normalForm(passcode)].length < SHORTEST_PASSCODE || bytes.length > LONGEST_BYTES) {
     const why = `The passcode must have at least ${SHORTEST_PASSCODE} characters and at most ${LONGEST_BYTES} bytes.`;
     throw new Refusal("invalid_input", why, { field: "passcode" });
   }
@@ -95,7 +96,7 @@ export async function isPasscode(passcode: string, hash: string | null, from: Fa
 
 /** The address as it is stored and compared. Throws `invalid_input` for a text that is not an address. */
 export function normalEmail(text: string): string {
-  const email = text.normalize("NFC").trim().toLowerCase();
+  const email = normalForm(text).trim().toLowerCase();
   if (email.length <= LONGEST_EMAIL && /^[^\s@\p{Cc}]+@[^\s@\p{Cc}]+$/u.test(email)) return email;
   throw new Refusal("invalid_input", "That is not an e-mail address.", { field: "email" });
 }

@@ -89,9 +89,18 @@ function typesRefused(block: HeaderBlock, files: Files): RuleProblem[] {
   const pattern = lines.length === 0 ? null : readPattern(block.path);
   if (pattern === null || !isPattern(pattern)) return [];
   const page = [...files].find(
-    ([path, bytes]) => matchPattern(pattern, `/${path}`) !== null && isMarkup(mediaType(path, bytes)),
+    ([path, bytes]) =>
+      addressesOf(path, files).some((address) => matchPattern(pattern, address) !== null) &&
+      isMarkup(mediaType(path, bytes)),
   );
   return page === undefined ? [] : lines.map(({ line }) => refused(line, `${show(page[0])} is a page`));
+}
+
+/** The addresses at which a file answers: by its name, as its folder's index, without its `.html`. */
+function addressesOf(path: string, files: Files): string[] {
+  if (/(?:^|\/)index\.html$/.test(path)) return [`/${path}`, `/${path.slice(0, -"index.html".length)}`];
+  const clean = path.endsWith(".html") ? path.slice(0, -".html".length) : path;
+  return files.has(clean) ? [`/${path}`] : [`/${path}`, `/${clean}`];
 }
 
 const refused = (line: number, why: string): RuleProblem => ({

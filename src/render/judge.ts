@@ -32,7 +32,7 @@ const NOT_THE_PAGES: ReadonlySet<number> = new Set([429, 502, 503]);
 /** Without an answer: what a policy blocked, or a socket that met something else. Whatever else breaks off may be of the
  *  bounds that the page has here. */
 const isFault = ({ status, reason }: SeenRequest): boolean =>
-  status === null ? /handshake|\(.+\)$/.test(reason) : !NOT_THE_PAGES.has(status);
+  status === null ? /handshake|^[^(]*\(.+\)$/.test(reason) : !NOT_THE_PAGES.has(status);
 
 const pathOf = (url: string): string | null => URL.parse(url)?.pathname ?? null;
 

@@ -1,5 +1,6 @@
 /** `/account/tokens`: deploy tokens, which an account gives to its CI (BEYOND 7). A session makes, lists and revokes them. */
 import { ownMember } from "../base/json.ts";
+import { normalForm } from "../base/normal-form.ts";
 import { duration } from "../config/setting.ts";
 import { Refusal } from "../base/errors.ts";
 import { readJson } from "../http/body.ts";
@@ -19,7 +20,7 @@ const invalid = (field: string, must: string): Refusal =>
   new Refusal("invalid_input", `The member "${field}" must be ${must}.`, { field });
 
 function nameIn(sent: unknown): string {
-  const name = typeof sent === "string" && sent.isWellFormed() ? sent.normalize("NFC").trim() : "";
+  const name = typeof sent === "string" && sent.isWellFormed() ? normalForm(sent).trim() : "";
   if (name !== "" && [...name].length <= LONGEST_TOKEN_NAME && visible(name) === name) return name;
   throw invalid("name", `1 to ${LONGEST_TOKEN_NAME} visible characters`);
 }

@@ -46,6 +46,8 @@ export type Tried =
       /** Rules that were looked at. Empty if the version has none of the kind. */
       any: boolean;
       passed: { line: number; why: Passed }[];
+      /** Rules that were not tried, for the path is too long to be searched. */
+      untried: number;
       taken: RedirectRule | null;
     }
   | { step: "file"; found: Resolution<unknown> };
@@ -62,11 +64,11 @@ export function answer<File>(
   const name = nameOf(path);
   if (isNeverServed(name)) return { answered: resolve(files, path), hangs_on };
   const who = { ...asked, hangs_on, tried };
-  const forced = byRule(files, name, "forced_rule", rules?.forced ?? null, who);
+  const forced = byRule(files, name, "forced_rule", rules, who);
   if (forced) return { answered: forced, hangs_on };
   const found = resolve(files, path);
   tried?.push({ step: "file", found });
-  const ruled = found.kind === "unmatched" ? byRule(files, name, "rule", rules?.matches ?? null, who) : null;
+  const ruled = found.kind === "unmatched" ? byRule(files, name, "rule", rules, who) : null;
   return { answered: ruled ?? found, hangs_on };
 }
 
@@ -79,11 +81,15 @@ function byRule<File>(
   files: FilesByName<File>,
   name: string,
   step: "forced_rule" | "rule",
-  matches: RuleTable["matches"] | null,
+  rules: RuleTable | null,
   who: Who,
 ): Answered<File> | null {
-  const tried = { step, any: matches !== null, passed: [] as { line: number; why: Passed }[], taken: null };
-  who.tried?.push(tried);
+  const matches = (step === "rule" ? rules?.matches : rules?.forced) ?? null;
+  const tried = { step, any: matches !== null, passed: [] as { line: number; why: Passed }[], untried: 0, taken: null };
+  if (who.tried !== undefined) {
+    who.tried.push(tried);
+    tried.untried = rules?.untried(`/${name}`, step === "rule" ? "all" : "forced") ?? 0;
+  }
   for (const match of matches?.(`/${name}`) ?? []) {
     const answered = leadsOn(match.rule) ? moved<File>(name, match, who) : shown(files, name, match, who);
     if (typeof answered !== "string") {

@@ -1,15 +1,21 @@
-/** A path with at most one `*` and any number of `:name`s, and the parts of a requested path that they match (BEYOND
+/** A path with at most one `*` and up to ten `:name`s, and the parts of a requested path that they match (BEYOND
  *  2). No regular expression is made from an upload: each literal is searched once, from the end, which leaves as
- *  much as possible to the part before it; so names take in turn as many characters as they can. */
+ *  much as possible to the part before it; so names take in turn as many characters as they can. A match takes steps for
+ *  each character of the path and of the pattern, whatever the letters are (RELIABILITY A24). */
 import { decodePath } from "../base/percent.ts";
+import { lastOf } from "../base/search.ts";
 
-type Token = { literal: string } | { name: string };
+/** `last` finds the literal in a path, the last one first. */
+type Token = { literal: string; last: ReturnType<typeof lastOf> } | { name: string };
+type WrittenToken = Pick<Extract<Token, { literal: string }>, "literal"> | { name: string };
 
 export interface Pattern {
   /** All of it, or the part before the `*`. It begins with a literal. */
   readonly before: readonly Token[];
   /** The part after the `*`. Null if there is none. */
   readonly after: readonly Token[] | null;
+  /** The slashes of the part before the `*`. */
+  readonly slashes: number;
   /** A slash at the path's end counts, for the pattern ends in `*` or in `*` and a slash. */
   readonly exact_end: boolean;
   /** The one path that it is, decoded, without a slash at its end; null: it has a `*` or names. */
@@ -31,6 +37,8 @@ export type Captures = ReadonlyMap<string, string>;
 
 /** Each is a search of its own in whatever path is asked. */
 const MOST_NAMES = 10;
+/** Characters of a path. In a longer one nothing is searched, so that no request pays for a hundred searches of 16 KB. */
+export const LONGEST_SEARCHED = 2048;
 const SPLAT = "splat";
 const NONE: Captures = new Map();
 /** A `*`, a name, or the literal between them. */
@@ -52,8 +60,16 @@ export function readPattern(written: string): Pattern | NoPattern {
   if (after !== null && "problem" in after) return after;
   const [first, second] = before;
   const plain = after === null && second === undefined && "literal" in first! ? first.literal : null;
-  return { before, after, exact_end, plain, key: plain ?? JSON.stringify([before, after, exact_end]) };
+  const key = plain ?? JSON.stringify([before, after, exact_end]);
+  const slashes = before.reduce(
+    (sum, token) => sum + ("literal" in token ? token.literal.split("/").length - 1 : 0),
+    0,
+  );
+  return { before: searchable(before), after: after && searchable(after), slashes, exact_end, plain, key };
 }
+
+const searchable = (tokens: readonly WrittenToken[]): Token[] =>
+  tokens.map((token) => ("literal" in token ? { ...token, last: lastOf(token.literal) } : token));
 
 function problemOf(parts: string[]): NoPattern | null {
   const names = parts.filter(isName).map((part) => part.slice(1));
@@ -82,8 +98,8 @@ export const hasName = ({ before, after }: Pattern, name: string): boolean =>
 export const withoutSlash = (path: string): string =>
   path.length > 1 && path.endsWith("/") ? path.slice(0, -1) : path;
 
-function tokensOf(parts: string[]): Token[] | NoPattern {
-  const tokens: Token[] = [];
+function tokensOf(parts: string[]): WrittenToken[] | NoPattern {
+  const tokens: WrittenToken[] = [];
   let literal = "";
   const flush = () => {
     if (literal !== "") tokens.push({ literal });
@@ -109,15 +125,21 @@ function tokensOf(parts: string[]): Token[] | NoPattern {
   return tokens;
 }
 
-/** `path` is decoded, as a request's is; null: the pattern is another path's. */
+/** Whether a path is compared with the pattern. A pattern without a name and with nothing behind its `*` needs no search: it is
+ *  compared with paths of any length, so that headers for all paths reach all paths. */
+export const isTried = ({ plain, before, after }: Pattern, path: string): boolean =>
+  path.length <= LONGEST_SEARCHED || plain !== null || (before.length === 1 && after?.length === 0);
+
+/** `path` is decoded, as a request's is; null: the pattern is another path's, or the path is too long for it. */
 export function matchPattern(pattern: Pattern, path: string): Captures | null {
   const asked = pattern.exact_end ? path : withoutSlash(path);
   if (pattern.plain !== null) return asked === pattern.plain ? NONE : null;
+  if (!isTried(pattern, path)) return null;
   const captures = new Map<string, string>();
   if (pattern.after === null) return place(pattern.before, asked, 0, asked.length, captures) === 0 ? captures : null;
   const to = place(pattern.after, asked, null, asked.length, captures);
   if (to === null) return null;
-  const from = placeBefore(pattern.before, asked, to, captures);
+  const from = placeBefore(pattern, asked, to, captures);
   return from === null ? null : captures.set(SPLAT, asked.slice(from, to));
 }
 
@@ -131,10 +153,12 @@ function place(
   captures: Map<string, string>,
 ): number | null {
   let end = to;
+  let slash = path.length;
   for (let i = tokens.length - 1; i >= 0; i--) {
     const token = tokens[i]!;
     if ("name" in token) {
-      const start = nameStart(tokens[i - 1], path, from, end, i === 1);
+      if (slash >= end) slash = end === 0 ? -1 : path.lastIndexOf("/", end - 1);
+      const start = nameStart(tokens[i - 1], path, i === 1 ? from : null, slash, end);
       if (start === null) return null;
       captures.set(token.name, path.slice(start, end));
       end = start;
@@ -146,44 +170,43 @@ function place(
   return end;
 }
 
-/** The beginning of a name that ends at `end`: right after the nearest match of the token before it. */
+/** The beginning of a name that ends at `end`: right after the nearest match of the token before it, which begins at `from`
+ *  if that is given. `slash` is the nearest one before `end`: the name is behind it. */
 function nameStart(
   previous: Token | undefined,
   path: string,
   from: number | null,
+  slash: number,
   end: number,
-  previous_is_first: boolean,
 ): number | null {
-  let start = end - 1;
+  let start = end - (isPair(path, end) ? 2 : 1);
   if (previous !== undefined && "literal" in previous) {
-    const { literal } = previous;
-    const at = previous_is_first && from !== null ? from : path.lastIndexOf(literal, end - 1 - literal.length);
-    start = at < 0 || end - 1 < literal.length ? -1 : at + literal.length;
+    const { length } = previous.literal;
+    const at = from ?? previous.last(path, Math.max(0, slash + 1 - length), end - 1);
+    start = at < 0 ? -1 : at + length;
   }
-  const slash = path.lastIndexOf("/", end - 1);
-  return start < 0 || start >= end || slash >= start ? null : start;
+  return start <= slash || start >= end ? null : start;
 }
 
-/** The end of `tokens` at the beginning of the path, at most `limit`: each name in turn as long as possible. Null if
- *  they do not fit. Names hold no slash, so they end in the segment that their own slashes lead to. */
+/** Whether the character that ends at `end` has two units: half of it has no encoding. */
+const isPair = (path: string, end: number): boolean => (path.codePointAt(end - 2) ?? 0) > 0xffff;
+
+/** The end of the part before the `*`, at most `limit`: each name in turn as long as possible. Null if it does not fit. Names
+ *  hold no slash, so they end in the segment that the pattern's own slashes lead to. */
 function placeBefore(
-  tokens: readonly Token[],
+  { before, slashes }: Pattern,
   path: string,
   limit: number,
   captures: Map<string, string>,
 ): number | null {
-  const segment = segmentEnd(path, slashesIn(tokens));
-  const most = Math.min(segment, limit);
-  const last = tokens.at(-1)!;
-  if ("name" in last) return place(tokens, path, 0, most, captures) === 0 ? most : null;
-  const at = tokens.length === 1 ? 0 : path.lastIndexOf(last.literal, most - last.literal.length);
+  const most = Math.min(segmentEnd(path, slashes), limit);
+  const last = before.at(-1)!;
+  if ("name" in last) return place(before, path, 0, most, captures) === 0 ? most : null;
+  const at = before.length === 1 ? 0 : last.last(path, 0, most);
   const end = at + last.literal.length;
   if (at < 0 || end > most) return null;
-  return place(tokens, path, 0, end, captures) === 0 ? end : null;
+  return place(before, path, 0, end, captures) === 0 ? end : null;
 }
-
-const slashesIn = (tokens: readonly Token[]): number =>
-  tokens.reduce((sum, token) => sum + ("literal" in token ? token.literal.split("/").length - 1 : 0), 0);
 
 /** The end of the segment that begins after `slashes` slashes. */
 function segmentEnd(path: string, slashes: number): number {

@@ -1,5 +1,5 @@
 /** The rules of a version, ready to be asked: which of them a path matches, in the file's order (BEYOND 2). */
-import { type Captures, matchPattern, type Pattern, withoutSlash } from "./pattern.ts";
+import { type Captures, isTried, matchPattern, type Pattern, withoutSlash } from "./pattern.ts";
 import type { ReadRule } from "./redirects.ts";
 import { isOwnPath } from "./target.ts";
 import type { RedirectRule } from "./lines.ts";
@@ -16,6 +16,8 @@ export interface RuleTable {
   matches(path: string): Iterable<Match>;
   /** The same for the rules that win over files. Null if there is none. */
   forced: ((path: string) => Iterable<Match>) | null;
+  /** How many rules are not compared with a path, because it is too long to be searched; of all, or of those that are forced. */
+  untried(path: string, which: "all" | "forced"): number;
   /** Whether what it answers may depend on who owns the site. */
   by_owner: boolean;
   /** Whether it may depend on what the browser wants it for. */
@@ -39,10 +41,13 @@ export function createTable(rules: readonly ReadRule[]): RuleTable {
   return {
     matches: finder(compiled),
     forced: forced.length === 0 ? null : finder(forced),
+    untried: (path, which) =>
+      (which === "all" ? compiled : forced).filter(({ pattern }) => !isTried(pattern, path)).length,
     by_owner: rules.some(({ rule }) => !isOwnPath(rule.to)),
     by_use: compiled.some(({ rule, pattern }) => rule.status === 200 && pattern.after !== null),
     bytes: rules.reduce(
-      (sum, { rule: { text, from, to } }) => sum + 600 + 2 * (text.length + from.length + to.length),
+      (sum, { rule: { text, from, to }, pattern }) =>
+        sum + 600 + 2 * (text.length + to.length) + (pattern.plain === null ? 8 : 2) * from.length,
       0,
     ),
   };

@@ -68,22 +68,23 @@ const QUOTE = /'/g;
 /** The address that a rule leads to; null: it is too long for one. In own paths a run of slashes becomes one. */
 export function fillTarget(to: string, captures: Captures): string | null {
   const filled = captures.size === 0 ? to : filledWith(to, captures);
-  if (filled.length > MOST_CHARACTERS) return null;
+  if (filled === null || filled.length > MOST_CHARACTERS) return null;
   return isOwnPath(filled) ? oneSlash(filled) : filled;
 }
 
-function filledWith(to: string, captures: Captures): string {
+/** Null if it is too long before anything is encoded: encoding makes nothing shorter. */
+function filledWith(to: string, captures: Captures): string | null {
   const host = AUTHORITY.exec(to)?.[0].length ?? 0;
   const query = to.indexOf("?", host);
-  return (
-    to.slice(0, host) +
-    to.slice(host).replace(NAME, (written, name: string, at: number) => {
-      const value = captures.get(name);
-      if (value === undefined) return written;
-      const code = encodeURIComponent(value).replace(QUOTE, "%27");
-      return query !== -1 && host + at > query ? code : code.replace(PATH_SAFE, decodeURIComponent);
-    })
-  );
+  let left = MOST_CHARACTERS;
+  const rest = to.slice(host).replace(NAME, (written, name: string, at: number) => {
+    const value = captures.get(name);
+    left -= value?.length ?? 0;
+    if (value === undefined || left < 0) return written;
+    const code = encodeURIComponent(value).replace(QUOTE, "%27");
+    return query !== -1 && host + at > query ? code : code.replace(PATH_SAFE, decodeURIComponent);
+  });
+  return left < 0 ? null : to.slice(0, host) + rest;
 }
 
 /** In the path alone. */

@@ -212,7 +212,8 @@ const costOf = ({ key, edits }: FoundAnswer): number =>
 
 function editsFor(table: HeaderTable, path: string, { hosts }: RequestConditions): HeaderEdits | null {
   const decoded = decodePath(path)!;
-  const [live, version] = [table.edits(decoded, hosts.live), table.edits(decoded, hosts.version)];
+  const live = table.edits(decoded, hosts.live);
+  const version = table.by_host ? table.edits(decoded, hosts.version) : live;
   return live.length === 0 && version.length === 0 ? null : { live, version };
 }
 

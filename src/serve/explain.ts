@@ -9,6 +9,7 @@ import type { ManifestFile } from "../base/types.ts";
 import { Exchange, pathOf } from "../http/exchange.ts";
 import type { Passed, Tried } from "../rules/answer.ts";
 import type { Reached } from "../rules/header-table.ts";
+import { LONGEST_SEARCHED } from "../rules/pattern.ts";
 import type { RedirectRule } from "../rules/lines.ts";
 import { DamagedBlob } from "../store/refusals.ts";
 import type { StoredFile } from "../store/versions.ts";
@@ -185,9 +186,13 @@ interface HeaderRule {
 /** The most lines of `_headers` that an explanation names. */
 const MOST_RULES = 1000;
 
+const LONGEST = LONGEST_SEARCHED.toLocaleString("en");
+
 const OVER: Record<Exclude<Reached["over"], null>, string> = {
+  path: `A path with a name or with something behind its * is tried on addresses of at most ${LONGEST} characters.`,
   headers: "32 headers reach one answer, and as many stand above it.",
   bytes: "8 KiB of headers reach one answer, and with it they would be more.",
+  lines: "8 KiB of headers reach one answer, and a hundred lines above it had no room in them.",
 };
 
 /** The lines of `_headers` that match an answer, with the effect of each (BEYOND 3 and 5). `path` is percent-encoded; `host`
@@ -251,11 +256,18 @@ function fileStep(found: Resolution<StoredFile>): ExplainedStep {
   return { step: "file", matched: true, why: why[found.by] };
 }
 
-function ruleStep({ step, any, passed, taken }: Exclude<Tried, { step: "file" }>): ExplainedStep {
+function ruleStep({ step, any, passed, untried, taken }: Exclude<Tried, { step: "file" }>): ExplainedStep {
   const forced = step === "forced_rule";
   if (!any) return { step, matched: false, why: `The version has no ${forced ? "forced rule" : "rules"}.` };
   const told = passed.slice(0, MOST_LINES).map(({ line, why }) => `Line ${line} ${PASSED[why]}.`);
   if (passed.length > MOST_LINES) told.push(`So it is with ${passed.length - MOST_LINES} more.`);
+  if (untried > 0) {
+    const lines =
+      untried === 1
+        ? "1 line with a name or with something behind its * was"
+        : `${untried} lines with a name or with something behind their * were`;
+    told.push(`${lines} not tried: the address has more than ${LONGEST} characters.`);
+  }
   if (taken === null) {
     const none = `No ${forced ? "forced rule" : "rule"} is for this address.`;
     return { step, matched: false, why: told.length === 0 ? none : told.join(" ") };

@@ -9,12 +9,14 @@ interface Asked {
 }
 
 interface Made {
+  /** What to do about each warning, in their order. */
+  recipes: string[];
   article(path?: string): string;
   page(path?: string): string;
   warnings: string[];
 }
 
-type Told = { html: Record<string, { page: string; article: string }>; warnings: string[] };
+type Told = Pick<Made, "warnings" | "recipes"> & { html: Record<string, { page: string; article: string }> };
 
 export async function docsApart(files: Record<string, string>, limits: TimeLimits): Promise<Made> {
   const { promise, resolve, reject } = Promise.withResolvers<Told>();
@@ -24,9 +26,10 @@ export async function docsApart(files: Record<string, string>, limits: TimeLimit
     stdio: ["ignore", "inherit", "inherit"],
   });
   child.send({ files, limits } satisfies Asked);
-  const { html, warnings } = await promise.finally(() => child.kill("SIGKILL"));
+  const { html, warnings, recipes } = await promise.finally(() => child.kill("SIGKILL"));
   const at = (path: string) => html[path]!;
-  return { article: (path = "index.html") => at(path).article, page: (path = "index.html") => at(path).page, warnings };
+  const [article, page] = [(path = "index.html") => at(path).article, (path = "index.html") => at(path).page];
+  return { article, page, warnings, recipes };
 }
 
 if (import.meta.main) {
@@ -34,6 +37,7 @@ if (import.meta.main) {
     const { draft, page, article, warnings } = docs(files, { limits });
     const pages = [...draft.files.keys()].filter((path) => /<article>/.test(page(path)));
     const html = Object.fromEntries(pages.map((path) => [path, { page: page(path), article: article(path) }]));
-    process.send!({ html, warnings } satisfies Told);
+    const recipes = draft.warnings.map(({ fix_recipe }) => fix_recipe);
+    process.send!({ html, warnings, recipes } satisfies Told);
   });
 }

@@ -57,6 +57,42 @@ longTest(
   60_000,
 );
 
+describe("PIPELINE 1: long paragraphs are no hostile text", () => {
+  const SENTENCE = "The quick brown fox jumps over the lazy dog and goes home. ";
+
+  test.each([4720, 6785])(
+    "120 pages of one paragraph of %i characters are all rendered",
+    async (length) => {
+      const paragraph = SENTENCE.repeat(length / SENTENCE.length);
+      const pages = Array.from({ length: 120 }, (_, n) => [`p${n}.md`, `# Page ${n}\n\n${paragraph}\n`]);
+      const site = await docsApart(Object.fromEntries(pages), { deploy: 600, page: 500 });
+      expect(site.warnings).toEqual([]);
+      expect(site.article("p119.html")).toBe(`<h1 id="page-119">Page 119</h1>\n<p>${paragraph}</p>`);
+    },
+    60_000,
+  );
+
+  test("a line below up to 3,000 characters makes a heading of them, and none of a longer paragraph", () => {
+    const long = SENTENCE.repeat(60).trim();
+    const short = SENTENCE.repeat(50).trim();
+    const site = docs({
+      "README.md": `Main\n===\n\n${short}\n---\n\nNo heading\n\n---\n\n${long}\n===`,
+    });
+    expect(/<h1 id="main">Main<\/h1>\n<h2 id="[^"]+">The quick[^<]+<a/.test(site.article())).toBeTrue();
+    expect(site.article().endsWith(`</h2>\n<p>No heading</p>\n<hr>\n<p>${long}\n===</p>`)).toBeTrue();
+  });
+});
+
+test("PIPELINE 1: a page whose time was spent by others says which took most", async () => {
+  const files = { "bad.md": HOSTILE["emphasis without end"]!, "README.md": "# Fine", "z.md": OTHERS["z.md"] };
+  const site = await docsApart(files, { deploy: 600, page: 600 });
+  expect(complex(site.warnings)).toHaveLength(2);
+  expect(site.recipes).toEqual([
+    "Split bad.md into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.",
+    "Other files took the time that a deploy has for Markdown, and bad.md took most: split that file into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.",
+  ]);
+}, 60_000);
+
 test("where marked throws, the rest is rendered all the same", () => {
   const bad = {
     "bad-1.md": ">".repeat(30_000),

@@ -15,6 +15,8 @@ const FILES = {
   ...SMALL_SITE,
   "404.html": "<!doctype html><title>No</title>nothing here",
   "notes.txt": "notes",
+  plain: "plain text",
+  "plain.html": "<!doctype html><title>P</title>never at /plain",
   "picture.svg": `<svg xmlns="http://www.w3.org/2000/svg"/>`,
   _redirects: "/new /a 200\n/old /a 301\n",
 };
@@ -242,6 +244,12 @@ describe("BEYOND 3: what is told, with its line and what to write", () => {
     ["no UTF-8", new Uint8Array([0x2f, 0xff, 0x0a]), ["invalid_rule 1"]],
     ["over 100 KiB", `/*\n${"# comment\n".repeat(11_000)}X-A: 1`, ["invalid_rule 1"]],
     ["a type for a page", "/a*\n  Content-Type: text/plain", ["header_refused 2"]],
+    ["… under its address: /", "/\n  Content-Type: text/plain", ["header_refused 2"]],
+    ["… a folder's with its slash", "/docs/\n  Content-Type: text/plain", ["header_refused 2"]],
+    ["… and without", "/docs\n  ! Content-Type", ["header_refused 2"]],
+    ["… without its .html", "/a\n  Content-Type: text/plain", ["header_refused 2"]],
+    ["… by a name in the address", "/:page\n  Content-Type: text/plain", ["header_refused 2"]],
+    ["a type where a file goes before a page", "/plain\n  Content-Type: text/x-plain", []],
     ["the type of pages", "/data.json\n  Content-Type: text/html", ["header_refused 2"]],
     ["a type of what is no page", "/data.json\n  Content-Type: application/ld+json", []],
     [

@@ -1,7 +1,8 @@
 /** A page's text as anchors see it, the same on the server and in a browser (COMMENTS 3): text nodes in their order, one
  *  space at each edge of a block, runs of white space as one space, NFC, without invisible characters. `page-text.ts` walks a
  *  stored file and `widget/page-text.ts` the document; both write into a `TextWriter`.
- *  Offsets are UTF-16 units. Runs in browsers: nothing imported. */
+ *  Offsets are UTF-16 units. Runs in browsers. */
+import { normalForm } from "../../base/normal-form.ts";
 
 /** Controls of the writing direction, the soft hyphen and characters without width: a reader neither sees nor selects them. */
 const UNSEEN = /[\0\u00ad\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
@@ -25,7 +26,7 @@ export const EDGES = words(
 /** Normalises a text; white space at its ends stays, as one space. */
 export function normalise(text: string): string {
   if (!OTHER.test(text)) return text;
-  return text.replace(UNSEEN, "").normalize("NFC").replace(/\s+/g, " ");
+  return normalForm(text.replace(UNSEEN, "")).replace(/\s+/g, " ");
 }
 
 /** Joins pieces of text. A space waits for the next piece, so that the text neither begins nor ends with one. */

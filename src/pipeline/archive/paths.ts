@@ -1,5 +1,6 @@
 /** Judges one name at a time: what a path of a site may look like. */
 
+import { normalForm } from "../../base/normal-form.ts";
 import type { Warning } from "../../base/types.ts";
 import { show } from "../show.ts";
 import { refuseEntry } from "./refusals.ts";
@@ -21,7 +22,7 @@ const MOST_LEVELS = 64;
 /** Windows wrote backslashes, tar and others a leading `./`, macOS decomposed letters: all three become one form. */
 export function cleanPath(name: string): CleanPath {
   const slashed = name.replaceAll("\\", "/");
-  const normal = slashed.replace(/^\.\//, "").normalize("NFC");
+  const normal = normalForm(slashed.replace(/^\.\//, ""));
   const folder = slashed.endsWith("/");
   const path = folder && normal !== "/" ? normal.replace(/\/$/, "") : normal;
   const is_root = folder && path === "";
@@ -73,7 +74,7 @@ export function refuseClashes(files: readonly PathEntry[], folders: readonly Pat
 
 function whyDuplicate(twin: string, name: string): string {
   if (twin === name) return `is there twice (a duplicate of "${show(twin)}")`;
-  const composed = twin.normalize("NFC") === name.normalize("NFC") ? ", which only composes its letters otherwise" : "";
+  const composed = normalForm(twin) === normalForm(name) ? ", which only composes its letters otherwise" : "";
   return `is a duplicate: it ends at the same path as "${show(twin)}"${composed}`;
 }
 

@@ -1,6 +1,7 @@
 /** An archive from end to start: end record, directory, local headers. What comes out is a list of entries that every
  *  reader would find; nothing is inflated and no name is judged yet. */
 
+import { normalForm } from "../../base/normal-form.ts";
 import { largestThree, overLimit, zipTooLarge } from "../../base/over-limit.ts";
 import type { Limits } from "../../base/types.ts";
 import { show, showBytes } from "../show.ts";
@@ -300,9 +301,11 @@ interface EntryName {
 
 export function decodeName(entry: ZipEntry): EntryName {
   const decoded = decodeRawName(entry);
-  for (const { text } of entry.unicode_paths)
-    if (decodeUtf8(text)?.normalize("NFC") !== decoded.name.normalize("NFC"))
+  for (const { text } of entry.unicode_paths) {
+    const other = decodeUtf8(text);
+    if (other === null || normalForm(other) !== normalForm(decoded.name))
       throw refuseEntry("invalid_zip", showBytes(entry.raw_name), "has another name in its Unicode path field");
+  }
   return decoded;
 }
 

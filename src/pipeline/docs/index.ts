@@ -33,6 +33,8 @@ interface Work {
   source: Source;
   /** Folder of a page → the page's body for that folder. */
   bodies: ReadonlyMap<string, Rendered | null>;
+  /** The outcome of rendering it, for each of its folders. */
+  outcomes: ReturnType<typeof renderWithin>;
   page: DocsPage;
 }
 
@@ -85,8 +87,10 @@ function renderAll(plan: Plan, draft: Draft, progress: Progress, limits: TimeLim
   const targets = { addresses: plan.addresses, files: new Set(draft.files.keys()) };
   const rendered = renderWithin(jobs, targets, progress, limits).values();
   const works = read.map(({ planned, source, folders }) => {
-    const bodies = new Map(folders.map((folder) => [folder, rendered.next().value ?? null]));
-    return { planned, source, bodies, page: pageOf(planned, source, bodies.get(folders[0]!)!, draft.stripped_folder) };
+    const outcomes = folders.map(() => rendered.next().value!);
+    const bodies = new Map(folders.map((folder, i) => [folder, outcomes[i]!.rendered]));
+    const page = pageOf(planned, source, outcomes[0]!.rendered, draft.stripped_folder);
+    return { planned, source, bodies, outcomes, page };
   });
   return withoutBanners(works);
 }
@@ -191,8 +195,17 @@ function healedBy(works: readonly Work[]): Healed[] {
 /** At one of the page's addresses: the others show the same text. */
 const renderedOf = ({ bodies }: Work): Rendered | null => [...bodies.values()][0] ?? null;
 
-const tooComplexOf = (works: readonly Work[]): Warning[] =>
-  works.filter((work) => renderedOf(work) === null).map(({ source }) => tooComplex(source.path));
+const spentOn = ({ outcomes }: Work): number => outcomes.reduce((sum, { spent }) => sum + spent, 0);
+
+function tooComplexOf(works: readonly Work[]): Warning[] {
+  const [costliest] = works.toSorted((a, b) => spentOn(b) - spentOn(a));
+  return works
+    .filter((work) => renderedOf(work) === null)
+    .map((work) => {
+      const by_others = work !== costliest && work.outcomes[0]!.crowded_out;
+      return tooComplex(work.source.path, by_others ? costliest!.source.path : null);
+    });
+}
 
 const brokenLinksOf = (works: readonly Work[]): Finding[] =>
   works.flatMap((work) => (renderedOf(work)?.broken ?? []).map((link) => brokenLink(work.source.path, link)));
@@ -246,12 +259,18 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
 
 // Warnings about mistakes that a Markdown site cannot mend: links to missing files, texts that take too long.
 
-function tooComplex(path: string): Warning {
+/** `costliest` is the file that most of the deploy's time was spent on. Null if the text itself took too long. */
+function tooComplex(path: string, costliest: string | null): Warning {
+  const of = costliest === null ? show(path) : "that file";
+  const split = `plit ${of} into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.`;
   return {
     code: "markdown_too_complex",
     message: `${show(path)} could not be rendered in time, so its page shows its source.`,
     path,
-    fix_recipe: `Split ${show(path)} into shorter files, or take out its long runs of brackets, asterisks, underscores or nested quotations.`,
+    fix_recipe:
+      costliest === null
+        ? `S${split}`
+        : `Other files took the time that a deploy has for Markdown, and ${show(costliest)} took most: s${split}`,
   };
 }
 

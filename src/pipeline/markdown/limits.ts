@@ -98,12 +98,24 @@ function startRun(jobs: readonly RenderJob[], targets: LinkTargets): Run {
   };
 }
 
+/** A text that was rendered, or why it was not. */
+interface Outcome {
+  /** Null: it was given up, or `marked` threw. */
+  rendered: Rendered | null;
+  /** Milliseconds of work that it took. */
+  spent: number;
+  /** It was given up before it had a page's share: the time of the deploy was spent by others. */
+  crowded_out: boolean;
+}
+
 /** The texts of a deploy, and what became of them. */
 interface Rendering {
   jobs: readonly RenderJob[];
   targets: LinkTargets;
   progress: Progress;
-  pages: (Rendered | null)[];
+  outcomes: Outcome[];
+  /** Milliseconds that a page has before it counts as slow. */
+  page: number;
   /** Milliseconds of work for all that is still to come. */
   left: number;
   /** The clock counts too: two texts were given up, or slow ones have their second try. */
@@ -121,8 +133,11 @@ function renderNext(all: Rendering, run: Run, i: number, share: number): boolean
   const ms = Math.min(share, all.left);
   all.progress("rendering Markdown", all.jobs[i]!.source);
   const reply = ms > 0 ? run.next(ms, clock) : null;
-  all.left -= reply?.cpu_ms ?? ms;
-  all.pages[i] = reply?.rendered ?? null;
+  const spent = reply?.cpu_ms ?? ms;
+  all.left -= spent;
+  const before = all.outcomes[i]!.spent;
+  const crowded_out = reply === null && before + spent < all.page;
+  all.outcomes[i] = { rendered: reply?.rendered ?? null, spent: before + spent, crowded_out };
   return reply !== null;
 }
 
@@ -145,7 +160,7 @@ function runThrough(all: Rendering, order: readonly number[], share: number): nu
   return slow;
 }
 
-/** Pages in the order of `jobs`; null for one that did not make it. Short texts go first, and each gets its share; those
+/** Pages in the order of `jobs`. Short texts go first, and each gets its share; those
  *  that need more come last, one after the other, with all that is left: a slow text takes the time of no other. A thread
  *  that had to be ended is followed by a fresh one. */
 export function renderWithin(
@@ -153,11 +168,12 @@ export function renderWithin(
   targets: LinkTargets,
   progress: Progress,
   limits: TimeLimits = TIME_LIMITS,
-): (Rendered | null)[] {
-  const pages = jobs.map(() => null);
-  const all: Rendering = { jobs, targets, progress, pages, left: limits.deploy, hurried: false, elapsed: stopwatch() };
+): Outcome[] {
+  const outcomes = jobs.map((): Outcome => ({ rendered: null, spent: 0, crowded_out: true }));
+  const [{ page, deploy: left }, elapsed] = [limits, stopwatch()];
+  const all: Rendering = { jobs, targets, progress, outcomes, page, left, hurried: false, elapsed };
   const by_length = jobs.map((_, i) => i).toSorted((a, b) => jobs[a]!.text.length - jobs[b]!.text.length);
   const slow = runThrough(all, by_length, limits.page);
   runThrough({ ...all, hurried: true }, slow, Infinity);
-  return all.pages;
+  return all.outcomes;
 }

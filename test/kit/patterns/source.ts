@@ -1,4 +1,5 @@
-/** Every regular expression that the pipeline runs, out of its source: a new one is found by itself. */
+/** Every regular expression that the pipeline or a server runs on what strangers send, out of the source: a new one is found by
+ *  itself (RELIABILITY A24). */
 import { join } from "node:path";
 import { ROOT } from "../paths.ts";
 import { importsOf } from "../../house/fence/source.ts";
@@ -9,10 +10,13 @@ export interface Pattern {
   flags: string;
 }
 
-const ENTRIES = ["src/pipeline/index.ts", "src/pipeline/markdown/thread.ts"];
+const PIPELINE = ["src/pipeline/index.ts", "src/pipeline/markdown/thread.ts"];
+const SERVER = ["server.ts"];
+/** What these read is the operator's own, or in a browser. */
+const OWN = /^src\/(?:operator|config|command|web\/browser|comments\/widget)\//;
 
 /** The entries and all that they import, of values and of types. */
-export async function filesOf(entries: readonly string[] = ENTRIES): Promise<string[]> {
+export async function filesOf(entries: readonly string[] = PIPELINE): Promise<string[]> {
   const seen = new Set(entries);
   for (const path of seen) {
     const text = await Bun.file(join(ROOT, path)).text();
@@ -31,8 +35,16 @@ export function literalsIn(file: string, text: string): Pattern[] {
     .map((found) => ({ file, source: found[1]!, flags: found[2]! }));
 }
 
+/** The files that read what strangers send. */
+export const readers = async (): Promise<string[]> =>
+  (await filesOf([...PIPELINE, ...SERVER])).filter((path) => !OWN.test(path) && !SERVER.includes(path));
+
+/** The code with its strings and expressions emptied, and without its comments. */
+export const codeAlone = (text: string): string =>
+  text.replace(TOKENS, (found) => (/^\/[/*]/.test(found) ? " " : found.startsWith("/") ? "/x/" : '""'));
+
 export async function literals(): Promise<Pattern[]> {
-  const files = await filesOf();
+  const files = await readers();
   return (
     await Promise.all(files.map(async (file) => literalsIn(file, await Bun.file(join(ROOT, file)).text())))
   ).flat();
@@ -53,7 +65,12 @@ const RECORD = `
 
 /** Expressions that are put together as their module is loaded. */
 export async function madePatterns(): Promise<Pattern[]> {
-  const files = (await filesOf()).filter((path) => path !== "src/pipeline/markdown/thread.ts");
+  const pipeline = (await filesOf()).filter((path) => path !== "src/pipeline/markdown/thread.ts");
+  const texts = await Promise.all(
+    (await readers()).map(async (path) => ({ path, text: await Bun.file(join(ROOT, path)).text() })),
+  );
+  const making = texts.filter(({ text }) => text.includes("new RegExp(")).map(({ path }) => path);
+  const files = [...new Set([...pipeline, ...making])];
   const child = Bun.spawn([process.execPath, "-e", RECORD, ...files.map((path) => join(ROOT, path))], {
     stdout: "pipe",
   });

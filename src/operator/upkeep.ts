@@ -18,8 +18,9 @@ const gc: OperatorCommand = {
   ],
   async run({ open, note }, given) {
     const operations = open();
-    const { sites, blobs } = await operations.sweep(Date.now(), given.has("force"));
-    const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`;
+    const { sites, blobs, temporary } = await operations.sweep(Date.now(), given.has("force"));
+    const left = temporary > 0 ? `, ${counted(temporary, "temporary file")}` : "";
+    const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}${left}`;
     await operations.record("gc", swept);
     note(swept);
   },
@@ -94,7 +95,8 @@ const restore: OperatorCommand = {
   details: ["The server must not run. The data directory (--data-dir) must be empty or new."],
   async run(context, { argument: folder = "" }) {
     const { data_dir, note } = context;
-    const { created_at } = await restoreFrom(folder, data_dir);
+    const tell = (sentence: string) => note(`upgrade of the database: ${sentence}`);
+    const { created_at } = await restoreFrom(folder, data_dir, tell);
     note(`restored ${folder}, taken ${created_at}, into ${data_dir}`);
     const operations = openOperations({ data_dir, now: Date.now });
     try {

@@ -33,6 +33,7 @@ function delivering(failures: unknown[]) {
     outbox,
     network: { resolve: async () => [], isCallable: () => true },
     dataOf: () => ({}),
+    secretOf: ({ webhook }) => webhook.secret,
     now: Date.now,
     heard: (outcome) => void outcomes.push(outcome),
     lost(error) {

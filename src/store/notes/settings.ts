@@ -24,8 +24,9 @@ function* settingsOf({ site_id, comments_mode }: Pick<Site, "site_id" | "comment
 }
 
 const writeSettings = statement(
-  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook) values (?1, ?2, ?3, ?4, ?5)
-   on conflict (site_id) do update set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5`,
+  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook, webhook_encrypted)
+   values (?1, ?2, ?3, ?4, ?5, 1) on conflict (site_id) do update
+   set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5, webhook_encrypted = 1`,
 );
 const setMode = statement<Site>(
   "update sites set comments_mode = ?2, comments_changes = comments_changes + 1 where site_id = ?1 returning *",

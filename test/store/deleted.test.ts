@@ -8,6 +8,7 @@ import { CommentedSite, FREELY } from "../comments/commented.ts";
 import { openFile, read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { bearer, call, PASSWORD } from "../kit/people.ts";
+import { deployProcesses } from "../kit/process.ts";
 import { type DeployResult, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -290,6 +291,31 @@ describe("K35 what a deploy's process that died left in tmp", () => {
     const kept = [put(server, "blob-young", 59 * 60), put(server, "render-ghijkl", 0, true)];
     expect(await server.running.store.sweep(server.now())).toEqual({ sites: 0, blobs: 0, temporary: 2 });
     expect([old, dead, ...kept].map((path) => existsSync(path))).toEqual([false, false, true, true]);
+  });
+
+  test("goes with the server's own sweep, however much a deploy that was killed amid its blobs had written", async () => {
+    const server = await world();
+    const tmp = join(server.data_dir, "tmp");
+    const files = Object.fromEntries(
+      Array.from({ length: 150 }, (_, n) => [`${n}.bin`, crypto.getRandomValues(new Uint8Array(30_000))]),
+    );
+    const body = zipOf({ "index.html": "<title>Killed</title>", ...files });
+    const left = () => readdirSync(tmp);
+    for (let tries = 20; left().length === 0 && tries > 0; tries--) {
+      const answer = server.post(body);
+      let answered = false;
+      void answer.finally(() => (answered = true));
+      while (left().length < 5 && !answered) await Bun.sleep(0); // the upload is one file, blobs are many
+      for (const pid of deployProcesses(process.pid)) process.kill(pid, "SIGKILL");
+      await answer;
+    }
+    expect(left().length).toBeGreaterThan(0);
+    await server.running.store.sweep(server.now());
+    expect(left().length).toBeGreaterThan(0);
+    server.advance(UNIT_MS.h + UNIT_MS.m);
+    await server.running.store.sweep(server.now());
+    expect(left()).toEqual([]);
+    expect((await server.deploy(files)).slug).toBeString();
   });
 
   test("svc-server gc removes it too, and says how many files", async () => {

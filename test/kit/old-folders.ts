@@ -41,7 +41,7 @@ export const OLD_SCHEMAS: readonly number[] = readdirSync(FOLDER)
   .map((name) => Number(/^schema-(\d+)\.json\.gz$/.exec(name)?.[1]))
   .toSorted((a, b) => a - b);
 
-/** Makes the folder. Its sites never expire. */
+/** Makes the folder. What of it has an end is given one in 2100. */
 export async function unpackOldFolder(schema: number, data_dir: string): Promise<OldFacts> {
   const name = `schema-${String(schema).padStart(2, "0")}.json.gz`;
   const packed = await Bun.file(join(FOLDER, name)).bytes();

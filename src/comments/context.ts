@@ -35,6 +35,8 @@ export interface CommentParts {
   /** Limits on wrong passcodes of one client. */
   passcode_windows: readonly RateWindow[];
   keys: Keys;
+  /** A secret of a site's owner as the store may have it. */
+  encrypted(secret: string, site_id: string): string;
   now: () => number;
   /** Throws the refusal that a page of the site would be answered with. */
   livePages(site: Site): Promise<LivePages>;

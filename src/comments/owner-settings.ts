@@ -75,7 +75,10 @@ async function changeIn({ parts, site }: Pick<OwnerCtx, "parts" | "site">, membe
   }
   const change: SettingsChange = {};
   if (has("mode")) change.mode = modeIn(members);
-  if (has("webhook")) change.webhook = webhookIn(members, parts.config.webhooks_allow);
+  if (has("webhook")) {
+    const webhook = webhookIn(members, parts.config.webhooks_allow);
+    change.webhook = webhook && { ...webhook, secret: parts.encrypted(webhook.secret, site.site_id) };
+  }
   if (!has("passcode")) return change;
   if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
   return { ...change, passcode_hash: await hashPasscode(members.passcode, site.site_id) };

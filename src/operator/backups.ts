@@ -122,11 +122,12 @@ function snapshotIn(text: string): { place: string; snapshot: string | null } | 
 }
 
 async function bringBack(context: OperatorContext, text: string): Promise<{ from: string; taken_at: string }> {
-  const { data_dir, settings } = context;
+  const { data_dir, settings, note } = context;
+  const tell = (sentence: string) => note(`upgrade of the database: ${sentence}`);
   const kept = snapshotIn(text);
-  if (kept === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir)).created_at };
+  if (kept === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir, tell)).created_at };
   const place = placeOf(kept.place, settings(null));
-  const { name, taken_at } = await snapshots.restore(place, kept.snapshot, data_dir);
+  const { name, taken_at } = await snapshots.restore(place, kept.snapshot, data_dir, tell);
   return { from: `${place.name}@${name}`, taken_at };
 }
 

@@ -71,7 +71,8 @@ async function run(command: OperatorCommand, argv: readonly string[], env: Env):
   const { data_dir } = readConfig(flags, env);
   let operations: Operations | null = null;
   const settings = (address: ServerAddress | null) => readConfig(flags, { ...addressVariables(address), ...env });
-  const open = () => (operations ??= openOperations({ data_dir, now: Date.now }));
+  const tell = (sentence: string) => context.note(`upgrade of the database: ${sentence}`);
+  const open = () => (operations ??= openOperations({ data_dir, now: Date.now, tell }));
   const context = {
     open,
     data_dir,

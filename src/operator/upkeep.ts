@@ -14,8 +14,9 @@ const gc: OperatorCommand = {
   ],
   async run({ open, note }, given) {
     const operations = open();
-    const { sites, blobs } = await operations.sweep(Date.now(), given.has("force"));
-    const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}`;
+    const { sites, blobs, temporary } = await operations.sweep(Date.now(), given.has("force"));
+    const left = temporary > 0 ? `, ${counted(temporary, "temporary file")}` : "";
+    const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}${left}`;
     await operations.record("gc", swept);
     note(swept);
   },

@@ -1,5 +1,5 @@
 /** The access log and the server's own events: one line each; no answer waits for them (CONTRACT 3). */
-import { write } from "node:fs";
+import { write, writeSync } from "node:fs";
 import type { ErrorCode } from "../base/errors.ts";
 import { visible, visibleJson } from "../base/visible.ts";
 
@@ -190,8 +190,34 @@ async function drain({ flush, idle }: ReturnType<typeof lineWriter>): Promise<vo
   } while (!idle() && performance.now() < giveUp);
 }
 
+type LogFormat = "text" | "json" | "off";
+
+/** A sentence of the server itself. */
+interface ServerLine {
+  time: string;
+  level: "info" | "error";
+  message: string;
+  request_id: string | undefined;
+}
+
+function saidText(format: LogFormat, said: ServerLine): string {
+  const { time, level, message, request_id } = said;
+  return format === "json" ? visibleJson(said) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd();
+}
+
+/** Events of a start, each written before the next thing is done: an upgrade of the database holds the thread, and a log that
+ *  writes later would tell of all of it at its end. */
+export const eventsAtOnce =
+  (format: LogFormat, now: () => number, fd = STDERR) =>
+  (message: string): void => {
+    const said: ServerLine = { time: new Date(now()).toISOString(), level: "info", message, request_id: undefined };
+    try {
+      writeSync(fd, `${saidText(format, said)}\n`);
+    } catch {} // nobody reads it: the start goes on
+  };
+
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
-export function createLog(format: "text" | "json" | "off", now: () => number, fd = STDERR): Log {
+export function createLog(format: LogFormat, now: () => number, fd = STDERR): Log {
   const timeOf = clock();
   const timeNow = () => timeOf(now());
   const due = linesDue((entry, ms) =>
@@ -202,11 +228,8 @@ export function createLog(format: "text" | "json" | "off", now: () => number, fd
     due.make(out.line);
     out.line(text);
   }
-  const say = (level: "info" | "error", message: string, request_id: string | undefined) => {
-    const time = timeNow();
-    const said = { time, level, message, request_id };
-    line(format === "json" ? visibleJson(said) : oneLine(`${time} ${level} ${message} ${request_id ?? ""}`).trimEnd());
-  };
+  const say = (level: ServerLine["level"], message: string, request_id: string | undefined) =>
+    line(saidText(format, { time: timeNow(), level, message, request_id }));
   return {
     access_enabled: format !== "off",
     access(entry) {

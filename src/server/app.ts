@@ -1,6 +1,7 @@
 /** A serving process: hosts, sockets, workers, and the one place that catches errors. One request, from its Host to its
  *  answer: the host is decided before the path, and every error is caught here. */
 import { asRefusal, Refusal, withAppeal } from "../base/errors.ts";
+import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
 import type { RequestContext, RequestReader } from "../http/context.ts";
@@ -57,8 +58,25 @@ const readOnly = (): Refusal =>
     { "retry-after": "1" },
   );
 
+/** A full disk refuses each write: the log says so once a minute, whatever else it leaves out. */
+function fullDisks(log: Pick<Log, "error">) {
+  let untold = 0;
+  let next = 0;
+  return ({ message }: Refusal): void => {
+    untold++;
+    if (performance.now() < next) return;
+    next = performance.now() + UNIT_MS.m;
+    log.error(
+      "no room on the disk",
+      `${untold} writes were refused (507) since the last such line, the last one: ${message}`,
+    );
+    untold = 0;
+  };
+}
+
 /** The parts that every step of a request may use. */
 interface Steps extends AppParts {
+  fullDisk: ReturnType<typeof fullDisks>;
   hostOf: ReturnType<typeof hostParser>;
   transport_security: string | null;
 }
@@ -67,6 +85,7 @@ export function createApp(parts: AppParts): App {
   const { config, log } = parts;
   const steps: Steps = {
     ...parts,
+    fullDisk: fullDisks(log),
     hostOf: hostParser(config),
     transport_security: transportSecurity(config.base_url),
   };
@@ -120,6 +139,7 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   if (unknown_outcome) steps.fatal(error);
   if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
   const refusal = unknown_outcome ? restarting() : asRefusal(error);
+  if (refusal.code === "storage_full") steps.fullDisk(refusal);
   metrics.refused(refusal.code);
   exchange.code = refusal.code;
   if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);

@@ -160,6 +160,7 @@ export function commentParts(joined: Joined): CommentParts {
     site_share: shareOf(rateWindows(config.rate_comment_site)!),
     passcode_windows: doubling(rateWindows(config.rate_passcode)!),
     keys: { visitor: ring("comment_visitor"), grant: ring("comment_grant"), owner, people, cursor },
+    encrypted: (secret, site_id) => secretFiles.encrypt(secrets.webhook, secret, site_id),
     now,
     livePages: ({ slug }) => sites.live(slug),
     locate: (live, page, quote, from) => located(quote_search, live, page, quote, from),

@@ -19,7 +19,7 @@ import { inFlight } from "../routes/deploys/request.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";
-import { createLog, type Log } from "../run/log.ts";
+import { createLog, eventsAtOnce, type Log } from "../run/log.ts";
 import {
   createMetrics,
   type Figure,
@@ -225,7 +225,7 @@ function checkBlobs(store: Store, log: Log): void {
 
 /** Starts a whole server in this process. Throws `DataDirInUse` when another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareData(config, options.now());
+  const data = prepareData(config, options.now);
   try {
     const service = await serve(config, options);
     const upkeep = startUpkeep(service.config, options.now, service.fatal);
@@ -262,8 +262,11 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
 
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
-export const prepareData = ({ data_dir, webhooks }: Config, now: number): { close(): void } =>
-  prepareDataDir(data_dir, { now, drops_deliveries: webhooks === "off" });
+export function prepareData({ data_dir, webhooks, log }: Config, now: () => number): { close(): void } {
+  const event = eventsAtOnce(log, now);
+  const tell = (sentence: string) => event(`upgrade of the database: ${sentence}`);
+  return prepareDataDir(data_dir, { now: now(), drops_deliveries: webhooks === "off", tell });
+}
 
 /** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor
  *  the runtime cannot even read how much memory it has. */

@@ -82,7 +82,7 @@ interface Supervisor {
 }
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
-  const data = prepareData(configured, now());
+  const data = prepareData(configured, now);
   const config = await choosePort(configured).catch((error) => {
     data.close();
     throw error;

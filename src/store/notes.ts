@@ -116,6 +116,7 @@ export type WebhookEvent =
 export interface Webhook {
   url: string;
   events: WebhookEvent[];
+  /** The key of its deliveries' signatures, encrypted: the store never has it as it is. */
   secret: string;
 }
 

@@ -13,7 +13,7 @@ import { bind, type Bound } from "./operation.ts";
 import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-accounts.ts";
 import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
 import { SITES, type Sites } from "./sites.ts";
-import { databaseFile, SCHEMA } from "./sqlite/database.ts";
+import { databaseFile, SCHEMA, type UpgradeTeller } from "./sqlite/database.ts";
 import { openDataDir } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
@@ -56,11 +56,11 @@ function refuseUnlessDataDir(data_dir: string): void {
 }
 
 /** Only a server may bring the schema up to date, and only while it has the data directory for itself. */
-function upToDate(data_dir: string): void {
+function upToDate(data_dir: string, tell: UpgradeTeller | undefined): void {
   using db = databaseFile.openStore(data_dir);
   if (databaseFile.schemaOf(db) === SCHEMA) return;
   try {
-    prepareDataDir(data_dir).close();
+    prepareDataDir(data_dir, { tell }).close();
   } catch (error) {
     if (!(error instanceof DataDirInUse)) throw error;
     throw new Error(
@@ -69,9 +69,16 @@ function upToDate(data_dir: string): void {
   }
 }
 
-export function openOperations({ data_dir, now }: { data_dir: string; now: () => number }): Operations {
+interface OpenedBy {
+  data_dir: string;
+  now: () => number;
+  /** Hears how far an upgrade of the database is. */
+  tell?: UpgradeTeller;
+}
+
+export function openOperations({ data_dir, now, tell }: OpenedBy): Operations {
   refuseUnlessDataDir(data_dir);
-  upToDate(data_dir);
+  upToDate(data_dir, tell);
   const data = openDataDir(data_dir, now);
   return {
     ...bind(OPERATOR, data),

@@ -62,7 +62,8 @@ export interface Rollback {
   version_id: string;
 }
 
-const KEY_LIFETIME_MS = 10 * UNIT_MS.m;
+/** How long an `Idempotency-Key` is remembered. */
+export const KEY_LIFETIME_MS = 10 * UNIT_MS.m;
 
 interface IdempotencyKey {
   key_hash: string;

@@ -9,6 +9,7 @@ import { type Backend, ifDiskAllows, inSlices, makingRoom, type Op, statement } 
 import { grants } from "./people/deploy-tokens.ts";
 import { forgetOldLogins } from "./people/device-logins.ts";
 import { sessionRows } from "./people/sessions.ts";
+import { KEY_LIFETIME_MS } from "./publish.ts";
 import { removeSomeReports } from "./reports.ts";
 import { siteRows } from "./sites.ts";
 
@@ -81,7 +82,19 @@ function* removeLeftovers(): Op<boolean> {
 const clearLeftovers = ({ db, place }: Pick<Backend, "db" | "place">): Promise<void> =>
   inSlices(place, () => db.write(removeLeftovers));
 
+const forgetInvitations = statement("delete from invitations where expires_at <= ?");
+// That somebody was invited stays in the audit log; who, as long as there is the invitation or the account.
+const eraseInvited = statement(
+  `update audit set reason = null where action = 'invite' and reason is not null
+     and not exists (select 1 from accounts where email = audit.reason)
+     and not exists (select 1 from invitations where email = audit.reason)`,
+);
+const forgetKeys = statement("delete from idempotency_keys where created_at <= ?");
+
 function* forgetPeople(now: number): Op<void> {
+  yield* forgetInvitations.do(now);
+  yield* eraseInvited.do();
+  yield* forgetKeys.do(now - KEY_LIFETIME_MS); // they have a client's network
   yield* sessionRows.forgetOld(now);
   yield* forgetOldLogins(now);
   yield* grants.forgetOld(now);

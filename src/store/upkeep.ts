@@ -4,6 +4,8 @@ import { read, statement, steps } from "./operation.ts";
 export interface Swept {
   sites: number;
   blobs: number;
+  /** Files that a process left in `tmp` when it died. */
+  temporary: number;
 }
 
 /** A file of a stored version that cannot be served. */

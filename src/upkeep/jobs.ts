@@ -82,9 +82,10 @@ const SWEEP: UpkeepJob<Swept> = {
       },
     };
   },
-  note({ sites, blobs }, { log, figures, now }) {
+  note({ sites, blobs, temporary }, { log, figures, now }) {
     const add = (figure: Figure, amount: number) => figures.add(slotOf(figure), amount);
     if (sites + blobs > 0) log.event(`swept ${sites} expired sites and ${blobs} orphaned files`);
+    if (temporary > 0) log.event(`swept ${temporary} temporary files of processes that died`);
     add("svc_sweeps_total", 1);
     add("svc_swept_sites_total", sites);
     add("svc_swept_blobs_total", blobs);
@@ -139,10 +140,12 @@ const WEBHOOKS: UpkeepJob<Delivered> = {
     ]);
     const resolve = async (name: string): Promise<string[]> =>
       (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+    const { webhook: key } = secretFiles.read(config.data_dir);
     return createDeliveries({
       outbox: store.outbox,
       network: { resolve, isCallable: callable(config.webhooks_allow) },
       dataOf: ({ site, comment }) => feedDocuments.annotation(feedSite({ config }, site), comment),
+      secretOf: ({ site, webhook }) => secretFiles.decrypt(key, webhook.secret, site.site_id),
       now,
       heard: (outcome, { site_id, type, tries }, why) => say({ outcome, site_id, type, tries, why }),
       lost,

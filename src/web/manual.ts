@@ -13,7 +13,7 @@ import { count } from "./browser/wording.ts";
 const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
   ["Publish", ["dashboard", "cli", "markdown", "rules", "receipts", "comments"]],
   ["From programs", ["http-api", "library", "ci", "agents"]],
-  ["Run a server", ["self-hosting", "abuse"]],
+  ["Run a server", ["self-hosting", "privacy", "abuse"]],
 ];
 const ORDER = PARTS.flatMap(([, names]) => names);
 

@@ -25,6 +25,8 @@ interface DeliveryParts {
   network: Network;
   /** The annotation that is sent. */
   dataOf(content: DeliveryContent): object;
+  /** The key of its signature; null if that cannot be read any more. */
+  secretOf(content: DeliveryContent): string | null;
   now: () => number;
   /** `why` it failed; null when that is no news, because the site's receiver failed the last time too. */
   heard(outcome: DeliveryOutcome, delivery: Delivery, why: string | null): void;
@@ -36,10 +38,13 @@ interface DeliveryParts {
 async function tried(
   delivery: Delivery,
   content: DeliveryContent,
-  { network, dataOf, now }: DeliveryParts,
+  { network, dataOf, secretOf, now }: DeliveryParts,
 ): Promise<string | null> {
+  const secret = secretOf(content);
+  if (secret === null)
+    return "its secret cannot be read, for the keys of the server are new: its owner must set it again";
   try {
-    const message = messageOf(delivery, content, dataOf(content), now());
+    const message = messageOf(delivery, content.visibility, { data: dataOf(content), secret }, now());
     const status = await post(new URL(content.webhook.url), message, network);
     return status >= 200 && status < 300 ? null : `it answered ${status}`;
   } catch (error) {
@@ -277,8 +282,8 @@ const signed = (secret: string, id: string, timestamp: number, body: string): st
 /** `data`: the comment's annotation. A new timestamp and signature for each try, the id stays. */
 function messageOf(
   delivery: Delivery,
-  { webhook, visibility }: DeliveryContent,
-  data: object,
+  visibility: DeliveryContent["visibility"],
+  { data, secret }: { data: object; secret: string },
   now: number,
 ): SignedRequest {
   const { id, type, created_at, site_id } = delivery;
@@ -291,7 +296,7 @@ function messageOf(
       "user-agent": "svc-webhooks",
       "webhook-id": id,
       "webhook-timestamp": String(timestamp),
-      "webhook-signature": signed(webhook.secret, id, timestamp, body),
+      "webhook-signature": signed(secret, id, timestamp, body),
     },
   };
 }

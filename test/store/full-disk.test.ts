@@ -2,9 +2,11 @@
  *  takes Linux and root: `bun run torture full-disk` does the same on ext4, xfs and btrfs. */
 import { expect, test } from "bun:test";
 import { dlopen, FFIType, ptr } from "bun:ffi";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
+import { read } from "../kit/database.ts";
+import { expectOldFacts, unpackOldFolder } from "../kit/old-folders.ts";
+import { run, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { onFullDisk } from "./full-disk.ts";
 
 const text = (word: string) => ptr(Buffer.from(`${word}\0`));
@@ -19,6 +21,12 @@ function mountMemory(folder: string, size: string): (() => void) | null {
   });
   if (symbols.mount(text("tmpfs"), text(folder), text("tmpfs"), 0, text(`size=${size}`)) !== 0) return null;
   return () => void symbols.umount2(text(folder), DETACHED);
+}
+
+/** Leaves so many bytes free, to a block. */
+function fillUpTo(folder: string, left: number): void {
+  const { bavail, bsize } = statfsSync(folder);
+  writeFileSync(join(folder, "filler"), new Uint8Array(bavail * bsize - left));
 }
 
 /** Asked once, by doing it. */
@@ -58,3 +66,34 @@ test.skipIf(!(await canMount()))("a start that finds no room says so, and what t
     end();
   }
 });
+
+test.skipIf(!(await canMount()))(
+  "S2 an upgrade without room for twice the database ends with exit code 1 before its first step, and goes on once there is room",
+  async () => {
+    await using dir = await temporaryFolder();
+    const folder = join(dir.path, "disk");
+    mkdirSync(folder);
+    const end = mountMemory(folder, "64m")!;
+    try {
+      const data_dir = join(folder, "data");
+      const facts = await unpackOldFolder(4, data_dir);
+      writeFileSync(join(data_dir, "ballast"), new Uint8Array(16 << 20)); // is not counted
+      const before = readFileSync(join(data_dir, "db"));
+      const { size } = statSync(join(data_dir, "db"));
+      fillUpTo(folder, size);
+      const refused = await run([...SVC_SERVER, "--port", "0", "--data-dir", data_dir]);
+      expect(refused.code).toBe(1);
+      expect(refused.stderr).toStartWith("svc-server: The database is of schema 4 and is brought to ");
+      expect(refused.stderr).toContain("nothing was changed. Free some room and start again");
+      expect(refused.stderr).not.toContain("upgrade of the database");
+      expect(readFileSync(join(data_dir, "db")).equals(before)).toBeTrue();
+      expect(read(data_dir, "PRAGMA user_version")).toEqual([{ user_version: 4 }]);
+      rmSync(join(folder, "filler"));
+      const server = await startProcess(["--data-dir", data_dir, "--log", "off"]);
+      await expectOldFacts(server, facts);
+      await server.end();
+    } finally {
+      end();
+    }
+  },
+);

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { DELTA, deltaOf, planned, sha256 } from "../kit/delta.ts";
 import { operator } from "../kit/operator.ts";
 import { type ServerProcess, sharedPages, startProcess } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Writes until nothing goes in any more, in ever smaller pieces; a copying file system finds some room after a flush. */
@@ -126,6 +127,7 @@ const STORY: Record<string, (story: Story) => Promise<void>> = {
     const { status, body } = await deploy(story);
     same("a deploy on a nearly full disk", [status, body.code], [507, "storage_full"]);
     await keepsServing(story, "on a nearly full disk");
+    await until(() => story.server.stderr().includes(" error no room on the disk: "));
   },
   async "full to the last byte: pages go on, what was never asked for too"(story) {
     fill(story.filler);

@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { connect } from "node:net";
 import { ended, local, SVC_SERVER, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
+import { zipOf } from "../kit/zip.ts";
 import { deployPage } from "./deploy-page.ts";
 
 describe("the access log", () => {
@@ -142,5 +143,26 @@ describe("the access log", () => {
     expect((await fetch(`${base}/healthz`)).status).toBe(200);
     child.kill("SIGTERM");
     expect(await child.exited).toBe(0);
+  });
+});
+
+describe("RELIABILITY 2, full disk: the operator hears of it", () => {
+  test("a disk that takes no deploys is one error line a minute, however many were refused, with SVC_LOG=off too", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path, "--log", "off"], { env: { SVC_DISK_HIGH: "1" } });
+    const deploy = async () => {
+      const headers = { "content-type": "application/zip" };
+      const body = zipOf({ "index.html": "<title>No room</title>" });
+      return (await fetch(`${local(server)}/sites`, { method: "POST", headers, body })).status;
+    };
+    expect([await deploy(), await deploy(), await deploy()]).toEqual([507, 507, 507]);
+    expect((await fetch(`${local(server)}/healthz`)).status).toBe(200);
+    await ended(server, "SIGTERM");
+    const lines = server.stderr().trim().split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^\S+Z error no room on the disk: 1 writes were refused \(507\) since the last such line, the last one: The server's disk /,
+      ),
+    ]);
   });
 });

@@ -203,8 +203,8 @@ describe("sweep", () => {
     });
     const orphan = contentHash(Buffer.from("orphan"));
     writeBlob(orphan, "orphan");
-    expect(await store.sweep(clock)).toEqual({ sites: 0, blobs: 0 });
-    expect(await store.sweep(later())).toEqual({ sites: 0, blobs: 1 });
+    expect(await store.sweep(clock)).toEqual({ sites: 0, blobs: 0, temporary: 0 });
+    expect(await store.sweep(later())).toEqual({ sites: 0, blobs: 1, temporary: 0 });
     expect(existsSync(pathOf(orphan))).toBe(false);
     expect(existsSync(pathOf([...kept.blobs.keys()][0]!))).toBe(true);
   });
@@ -212,7 +212,7 @@ describe("sweep", () => {
   test("an expired site goes with its versions and tokens and leaves a tombstone; its blobs follow", async () => {
     const content = version({ a: "bye" });
     const { site } = await publish(content, newSite(["bye-bye"]), "former");
-    expect(await store.sweep(later())).toEqual({ sites: 1, blobs: 1 });
+    expect(await store.sweep(later())).toEqual({ sites: 1, blobs: 1, temporary: 0 });
     expect(await store.sites.byId(site.site_id)).toBeNull();
     expect((await store.versions.list(site.site_id, WHOLE)).versions).toEqual([]);
     expect(await store.tokens.find("former")).toEqual({ site_id: site.site_id, kind: "manage", gone: true });

@@ -3,13 +3,15 @@ import { expect, test } from "bun:test";
 import { Database } from "bun:sqlite";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SCHEMA, secretFiles } from "../../src/store/index.ts";
 import { hashToken } from "../../src/base/tokens.ts";
 import { contentHash, deployDigest, versionIdOf } from "../../src/base/version-id.ts";
 import { read, write } from "../kit/database.ts";
 import { operate } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
 import { bearer } from "../kit/people.ts";
-import { temporaryFolder } from "../kit/process.ts";
+import { expectOldFacts, OLD_SCHEMAS, unpackOldFolder } from "../kit/old-folders.ts";
+import { ended, startProcess, temporaryFolder } from "../kit/process.ts";
 import { TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -188,6 +190,49 @@ test.each(STEPS.slice(0, -1).map((_, index) => index + 1))(
     expect([code, stdout]).toEqual([0, expect.any(String)]);
   },
 );
+
+test.each(OLD_SCHEMAS)(
+  "K36 a data directory that the program of schema %d made is upgraded with all that was put into it",
+  async (schema) => {
+    await using dir = await temporaryFolder();
+    const data_dir = join(dir.path, "data");
+    const facts = await unpackOldFolder(schema, data_dir);
+    expect(facts.schema).toBe(schema);
+    const server = await startProcess(["--data-dir", data_dir, "--log", "off"]);
+    await expectOldFacts(server, facts);
+    expect(await ended(server, "SIGTERM")).toBe(0);
+    // Told before the first step, and after each.
+    const told = server.stderr().match(/upgrade of the database: .*/g) ?? [];
+    expect(told).toHaveLength(1 + SCHEMA - schema);
+    expect(told[0]).toMatch(new RegExp(`: bringing schema ${schema} to ${SCHEMA}: keep \\d+ MB free`));
+    expect(told.at(-1)).toMatch(new RegExp(`: schema ${SCHEMA} of ${SCHEMA} after \\d+ ms$`));
+    if (facts.webhook !== null) {
+      const [row] = read<{ webhook: string }>(
+        data_dir,
+        "select webhook from comment_settings where webhook is not null",
+      );
+      const { url, secret } = JSON.parse(row!.webhook) as { url: string; secret: string };
+      const { webhook: key } = secretFiles.read(data_dir);
+      const owned = facts.sites.find((site) => site.owned)!;
+      expect(url).toBe(facts.webhook.url);
+      expect(secretFiles.decrypt(key, secret, owned.site_id)).toBe(facts.webhook.secret);
+      expect(secretFiles.decrypt(key, secret, facts.sites[0]!.site_id)).toBeNull();
+      for (const name of readdirSync(data_dir).filter((one) => one.startsWith("db"))) {
+        expect(readFileSync(join(data_dir, name)).includes(facts.webhook.secret)).toBeFalse();
+      }
+    }
+    expect((await operate(data_dir, "verify")).code).toBe(0);
+  },
+);
+
+test("S2 a start of a folder that is new, or up to date, tells of no upgrade", async () => {
+  await using dir = await temporaryFolder();
+  for (let n = 0; n < 2; n++) {
+    const server = await startProcess(["--data-dir", join(dir.path, "data"), "--log", "off"]);
+    expect(await ended(server, "SIGTERM")).toBe(0);
+    expect(server.stderr()).toBe("");
+  }
+});
 
 test("BEYOND 4: of what was deployed before, only a version whose whole receipt tells of no secret gives files to open pages", async () => {
   await using dir = await temporaryFolder();

@@ -9,8 +9,10 @@ import { type Receiver, startReceiver } from "./receiver.ts";
 const receivers: Receiver[] = [];
 afterEach(() => receivers.splice(0).forEach(({ stop }) => stop()));
 
+const keyOf = ({ webhook }: DeliveryContent): string => webhook.secret;
+
 /** An outbox of one letter, whose `done` fails as it is told to, one time after the other. */
-function delivering(failures: unknown[]) {
+function delivering(failures: unknown[], secretOf: (content: DeliveryContent) => string | null = keyOf) {
   const there = startReceiver();
   receivers.push(there);
   const delivery: Delivery = { id: "msg_1", site_id: "site_1", type: "thread.created", created_at: "", tries: 0 };
@@ -28,20 +30,33 @@ function delivering(failures: unknown[]) {
     later: async () => void writes.push("later"),
   };
   const outcomes: DeliveryOutcome[] = [];
+  const reasons: (string | null)[] = [];
   const lost: unknown[] = [];
   const deliveries = createDeliveries({
     outbox,
     network: { resolve: async () => [], isCallable: () => true },
     dataOf: () => ({}),
+    secretOf,
     now: Date.now,
-    heard: (outcome) => void outcomes.push(outcome),
+    heard(outcome, _, why) {
+      outcomes.push(outcome);
+      reasons.push(why);
+    },
     lost(error) {
       lost.push(error);
       return new Promise(() => {});
     },
   });
-  return { deliveries, there, writes, outcomes, lost };
+  return { deliveries, there, writes, outcomes, reasons, lost };
 }
+
+test("A32 a letter whose secret was encrypted by keys that are gone is not sent, and the log is told what to do", async () => {
+  const { deliveries, there, writes, outcomes, reasons } = delivering([], () => null);
+  await deliveries.turn();
+  await until(() => writes.length === 1);
+  expect([there.received, writes, outcomes]).toEqual([[], ["later"], ["failed"]]);
+  expect(reasons[0]).toEndWith("its owner must set it again");
+});
 
 describe("RELIABILITY 2: a letter that was taken, and a database that does not take that it was", () => {
   test("busy: it is written down again and not sent again", async () => {

@@ -1,8 +1,9 @@
-/** `DATA/secrets`: the random keys that the service signs with, one for each purpose. If they are lost, open forms
- *  end; if they leak, forged ones pass. */
+/** `DATA/secrets`: the random keys that the service signs and encrypts with, one for each purpose. If they are lost, open forms
+ *  end and webhooks must be set again; if they leak, forged forms pass, and who has the database too reads what is encrypted. */
+import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
 import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { randomKey } from "../../base/random.ts";
+import { randomBlock, randomKey } from "../../base/random.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { durable } from "./durable.ts";
 
@@ -15,6 +16,8 @@ const PURPOSES = [
   "comment_people",
   "comment_owner",
   "comment_cursor",
+  "webhook",
+  "rates",
 ] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;
@@ -46,7 +49,9 @@ function readAll(data_dir: string): Record<string, string> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return {};
   }
-  throw new Error(`${path} is damaged: restore it from a backup, or remove it to get new keys (open forms then end).`);
+  throw new Error(
+    `${path} is damaged: restore it from a backup, or remove it to get new keys (open forms then end, and webhooks must be set again).`,
+  );
 }
 
 /** Whole or not at all, and for this user alone. */
@@ -150,10 +155,41 @@ function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
   };
 }
 
+// A secret that must be read again, as that of a webhook, is encrypted before it is stored: who gets the database alone, or a
+// disk that it was on, has nothing.
+
+const CIPHER = "aes-256-gcm";
+const NONCE_BYTES = 12;
+const TAG_BYTES = 16;
+
+const cipherKey = (key: string): Uint8Array => new Uint8Array(hkdfSync("sha256", key, "", "svc encrypted", 32));
+
+/** AES-256-GCM under a key of the file. `of`: whose it is; encrypted for one, it opens for no other. */
+function encrypt(key: string, text: string, of: string): string {
+  const nonce = randomBlock(NONCE_BYTES);
+  const cipher = createCipheriv(CIPHER, cipherKey(key), nonce).setAAD(Buffer.from(of));
+  return Buffer.concat([nonce, cipher.update(text, "utf8"), cipher.final(), cipher.getAuthTag()]).toString("base64url");
+}
+
+/** Null if it was encrypted under a key that is gone, or for another. */
+function decrypt(key: string, encrypted: string, of: string): string | null {
+  const bytes = Buffer.from(encrypted, "base64url");
+  if (bytes.length < NONCE_BYTES + TAG_BYTES) return null;
+  const decipher = createDecipheriv(CIPHER, cipherKey(key), bytes.subarray(0, NONCE_BYTES)).setAAD(Buffer.from(of));
+  decipher.setAuthTag(bytes.subarray(-TAG_BYTES));
+  try {
+    return decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES), undefined, "utf8") + decipher.final("utf8");
+  } catch {
+    return null;
+  }
+}
+
 /** The file of secrets and its keys. */
 export const secretFiles = {
   turn: turnKeys,
   prepare: prepareSecrets,
   read: readSecrets,
   openKeyring,
+  encrypt,
+  decrypt,
 };

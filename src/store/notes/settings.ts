@@ -42,9 +42,9 @@ function* settingsOf({ site_id, comments_mode }: Pick<Site, "site_id" | "comment
 }
 
 const writeSettings = statement(
-  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by)
-   values (?1, ?2, ?3, ?4, ?5, ?6)
-   on conflict (site_id) do update set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5, webhook_by = ?6`,
+  `insert into comment_settings (site_id, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by, webhook_encrypted)
+   values (?1, ?2, ?3, ?4, ?5, ?6, 1) on conflict (site_id) do update
+   set last_mode = ?2, passcode_hash = ?3, passcode_epoch = ?4, webhook = ?5, webhook_by = ?6, webhook_encrypted = 1`,
 );
 const setMode = statement<Site>(
   "update sites set comments_mode = ?2, comments_changes = comments_changes + 1 where site_id = ?1 returning *",

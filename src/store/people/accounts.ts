@@ -70,6 +70,10 @@ function* changePassword({ by, checked_hash, password_hash }: PasswordChange, at
 }
 
 const deleteAccount = statement("delete from accounts where account_id = ?");
+// Nothing that has the address outlives the account; from the audit log the next sweep takes it.
+const forgetInvitation = statement(
+  "delete from invitations where email = (select email from accounts where account_id = ?)",
+);
 
 type RemovedSites = Pick<Site, "site_id" | "slug">[];
 
@@ -77,6 +81,7 @@ type RemovedSites = Pick<Site, "site_id" | "slug">[];
 export function* removeAccount(account_id: string, actor: string, at: string): Op<RemovedSites> {
   yield* auditDeletions(account_id, actor, at);
   const sites = yield* siteRows.removeOf(account_id, at);
+  yield* forgetInvitation.do(account_id);
   yield* deleteAccount.do(account_id);
   yield* audit({ at, actor, action: "delete-account", account_id });
   return sites;

@@ -22,7 +22,7 @@ import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import type { DataDir } from "./data-dir.ts";
-import { databaseFile } from "./database.ts";
+import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir, RESTORING } from "./prepare.ts";
 import { takeHold } from "../sweep.ts";
@@ -62,6 +62,7 @@ export async function copyDatabase(db: Database, path: string): Promise<void> {
   db.run("VACUUM INTO ?", [path]);
   chmodSync(path, 0o600);
   const copy = new Database(path, { strict: true, readwrite: true });
+  copy.run("PRAGMA secure_delete = ON");
   for (const statement of LEAVE_OUT) copy.run(statement);
   copy.close();
   await flushFile(path);
@@ -319,21 +320,21 @@ export async function beginRestore(data_dir: string): Promise<void> {
 }
 
 /** When all files are flushed: from here on a server can start on it. */
-export async function endRestore(data_dir: string): Promise<void> {
+export async function endRestore(data_dir: string, tell?: UpgradeTeller): Promise<void> {
   await durable.flushFolder(data_dir);
   await unlink(join(data_dir, RESTORING));
   await durable.flushFolder(data_dir);
-  prepareDataDir(data_dir).close();
+  prepareDataDir(data_dir, { tell }).close();
 }
 
 /** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
-export async function restoreFrom(folder: string, data_dir: string): Promise<Checksums> {
+export async function restoreFrom(folder: string, data_dir: string, tell?: UpgradeTeller): Promise<Checksums> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
   await refuseUnlessEmpty(data_dir);
   const checksums = await readChecksums(folder);
   await refuseUnlessWhole(folder, checksums);
   await beginRestore(data_dir);
   await copyBack(folder, data_dir, checksums.entries);
-  await endRestore(data_dir);
+  await endRestore(data_dir, tell);
   return checksums;
 }

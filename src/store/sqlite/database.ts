@@ -1,7 +1,7 @@
 /** One connection to `DATA/db`, as RELIABILITY 2 wants it, and the numbered steps that bring its schema up to date. */
 import { Database } from "bun:sqlite";
 import { existsSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { diskRoom } from "../disk/room.ts";
 import { isDamage, refusals } from "../refusals.ts";
 import schema1 from "./schema-1.sql" with { type: "text" };
@@ -21,6 +21,7 @@ import schema14 from "./schema-14.sql" with { type: "text" };
 import schema15 from "./schema-15.sql" with { type: "text" };
 import schema16 from "./schema-16.sql" with { type: "text" };
 import schema17 from "./schema-17.sql" with { type: "text" };
+import schema18 from "./schema-18.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -41,6 +42,7 @@ const STEPS: readonly string[] = [
   schema15,
   schema16,
   schema17,
+  schema18,
 ];
 
 const PRAGMAS = [
@@ -49,6 +51,7 @@ const PRAGMAS = [
   "synchronous = FULL", // an answer promises durability; NORMAL loses the last commits in a power cut
   "foreign_keys = ON",
   "trusted_schema = OFF",
+  "secure_delete = ON", // what is deleted is overwritten: else it stays in the file until something else takes its place
   "cache_size = -8192",
   ...(process.platform === "darwin" ? ["fullfsync = ON", "checkpoint_fullfsync = ON"] : []),
 ];
@@ -126,20 +129,52 @@ function refuseNewer(schema: number): void {
   );
 }
 
+const MB = 1 << 20;
+const megabytes = (bytes: number): string => `${Math.ceil(bytes / MB)} MB`;
+
+/** The most that the steps of an upgrade take beside the database: a table that is made anew is there twice, and once more in
+ *  the log. The ballast is not counted: it is for what comes after. */
+const roomForSteps = (bytes: number): number => 2 * bytes;
+
+const bytesOf = (path: string): number => statSync(path, { throwIfNoEntry: false })?.size ?? 0;
+
+/** Before the first step, so that a disk which is too small changes nothing. */
+function refuseUnlessRoom(path: string, found: number): void {
+  const bytes = bytesOf(path) + bytesOf(`${path}-wal`);
+  const data_dir = dirname(path);
+  const free = diskRoom.freeBytes(data_dir);
+  if (free >= roomForSteps(bytes)) return;
+  throw new Error(
+    `The database is of schema ${found} and is brought to ${SCHEMA}, which takes up to ${megabytes(roomForSteps(bytes))} for ` +
+      `a while, and the disk of ${data_dir} has ${megabytes(free)} free: nothing was changed. Free some room and start again; ` +
+      "the program of before still starts as it did.",
+  );
+}
+
+/** Takes a sentence on how far an upgrade is. It is called while the thread is busy: what it writes must go out at once. */
+export type UpgradeTeller = (sentence: string) => void;
+
 /** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. Foreign keys
- *  are off meanwhile, or a table that is made anew would take along the rows that name its own. */
-function migrate(db: Database): void {
+ *  are off meanwhile, or a table that is made anew would take along the rows that name its own. Of a database that is new
+ *  nothing is told. */
+function migrate(db: Database, tell: UpgradeTeller = () => {}): void {
   const found = schemaOf(db);
   refuseNewer(found);
   if (found === SCHEMA) return;
+  const told = found === 0 ? () => {} : tell;
+  if (found > 0) refuseUnlessRoom(db.filename, found);
+  const room = megabytes(roomForSteps(bytesOf(db.filename)));
+  told(`bringing schema ${found} to ${SCHEMA}: keep ${room} free, and let it end; no page is served meanwhile`);
   db.run("PRAGMA foreign_keys = OFF");
   STEPS.forEach((sql, index) => {
     if (index < found) return;
+    const began = performance.now();
     db.transaction(() => {
       if (schemaOf(db) !== index) return;
       db.run(sql);
       db.run(`PRAGMA user_version = ${index + 1}`);
     }).immediate();
+    told(`schema ${index + 1} of ${SCHEMA} after ${Math.round(performance.now() - began)} ms`);
   });
   db.run("PRAGMA foreign_keys = ON");
 }

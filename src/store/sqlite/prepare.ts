@@ -9,7 +9,8 @@ import { prepareFigures } from "../disk/figures.ts";
 import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
-import { databaseFile } from "./database.ts";
+import type { Webhook } from "../notes.ts";
+import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
 import { prepareRates } from "./rates.ts";
 
@@ -68,16 +69,37 @@ interface Preparing {
   now?: number;
   /** Webhooks are off: what waits to be delivered never is. */
   drops_deliveries?: boolean;
+  /** Hears how far an upgrade of the database is. */
+  tell?: UpgradeTeller | undefined;
+}
+
+const plainSecrets = (db: Database) =>
+  db.query<{ site_id: string; webhook: string }, []>(
+    "select site_id, webhook from comment_settings where webhook is not null and webhook_encrypted = 0",
+  );
+
+/** Encrypts the secrets that an older program left as they are. */
+function encryptSecrets(db: Database, data_dir: string): void {
+  if (plainSecrets(db).get() === null) return;
+  const { webhook: key } = secretFiles.read(data_dir);
+  const put = db.query("update comment_settings set webhook = ?, webhook_encrypted = 1 where site_id = ?");
+  db.transaction(() => {
+    for (const { site_id, webhook } of plainSecrets(db).all()) {
+      const plain = JSON.parse(webhook) as Webhook;
+      put.run(JSON.stringify({ ...plain, secret: secretFiles.encrypt(key, plain.secret, site_id) }), site_id);
+    }
+  }).immediate();
 }
 
 /** Returns a function that removes the shared pages. */
-function ready(data_dir: string, { now = 0, drops_deliveries = false }: Preparing): () => void {
+function ready(data_dir: string, { now = 0, drops_deliveries = false, tell }: Preparing): () => void {
   using db = databaseFile.openStore(data_dir);
   refuseEmptied(data_dir, databaseFile.schemaOf(db));
-  databaseFile.migrate(db);
+  databaseFile.migrate(db, tell);
   if (drops_deliveries) dropPendingDeliveries(db);
   clearTemporary(data_dir);
   secretFiles.prepare(data_dir, now);
+  encryptSecrets(db, data_dir);
   prepareBrands(data_dir);
   prepareRates(data_dir);
   const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];
@@ -213,8 +235,8 @@ const MB = 1 << 20;
 function noRoom(data_dir: string): Error {
   const megabytes = Math.ceil((seen(join(data_dir, "db"))?.size ?? 0) / MB);
   return new Error(
-    `The disk of ${data_dir} is full, and nothing is lost: free some room and start again. An upgrade takes as much ` +
-      `again as the database (${megabytes} MB) for a while.`,
+    `The disk of ${data_dir} is full, and nothing is lost: free some room and start again. An upgrade takes twice as much ` +
+      `as the database (${megabytes} MB) for a while.`,
   );
 }
 

@@ -1,11 +1,12 @@
 /** `DATA/rates.db`: how often each caller did what, for all workers alike. It is a file of its own without fsync: losing its
  *  last rows in a power cut does no harm. A call that is refused writes nothing. */
 import { Database } from "bun:sqlite";
-import { createHash } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import type { Rates, RateWindow, Standing, Taken } from "../../base/rates.ts";
 import { UNIT_MS } from "../../base/units.ts";
+import { secretFiles } from "../disk/secrets.ts";
 import { diskRefusal } from "../refusals.ts";
 import { type Op, statement, ifDiskAllows } from "../operation.ts";
 import { databaseFile } from "./database.ts";
@@ -23,7 +24,13 @@ const PRUNE_EVERY_MS = UNIT_MS.m;
 const fileOf = (data_dir: string): string => join(data_dir, "rates.db");
 
 /** A count waits for a second at most; an opening as long as any other, for it comes after another's last close. */
-const PRAGMAS = ["busy_timeout = 5000", "journal_mode = WAL", "synchronous = OFF", "busy_timeout = 1000"];
+const PRAGMAS = [
+  "busy_timeout = 5000",
+  "journal_mode = WAL",
+  "synchronous = OFF",
+  "secure_delete = ON",
+  "busy_timeout = 1000",
+];
 
 const open = (data_dir: string): Database => databaseFile.open(data_dir, "rates.db", PRAGMAS);
 
@@ -42,9 +49,10 @@ export function prepareRates(data_dir: string): void {
   chmodSync(fileOf(data_dir), 0o600);
 }
 
-/** The names and addresses of people are not kept, only their hashes. */
-const keyOf = (rule: string, subject: string): string =>
-  `${rule} ${createHash("sha256").update(subject).digest("base64url").slice(0, 22)}`;
+/** The names and addresses of people are not kept, only hashes under a key of DATA/secrets: without one all addresses of IPv4
+ *  are tried in a minute. */
+const keyOf = (secret: string, rule: string, subject: string): string =>
+  `${rule} ${createHmac("sha256", secret).update(subject).digest("base64url").slice(0, 22)}`;
 
 const inWindow = statement<{ n: number; oldest: number | null }>(
   "select count(*) as n, min(at) as oldest from hits where key = ? and at > ? and at <= ?",
@@ -114,6 +122,7 @@ export function openRateCounts(data_dir: string, patience_ms?: number): RateCoun
 
 /** A call that is one too many is refused by reading alone; the others are counted by `writes`, or here. */
 export function openRates(data_dir: string, now: () => number, writes?: RateCounts): Rates {
+  const { rates: secret = "" } = secretFiles.read(data_dir); // none: of a folder that no server has prepared
   const own = writes ? null : openRateCounts(data_dir);
   const counts = writes ?? own!;
   const file = open(data_dir);
@@ -124,7 +133,7 @@ export function openRates(data_dir: string, now: () => number, writes?: RateCoun
 
   return {
     async take(rule, subject, windows): Promise<Taken> {
-      const key = keyOf(rule, subject);
+      const key = keyOf(secret, rule, subject);
       const at = now();
       const before = await db.read(standings(key, windows, at, 0)).catch((error) => Promise.reject(diskRefusal(error)));
       if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: async () => {} };

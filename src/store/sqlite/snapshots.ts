@@ -19,8 +19,9 @@ import { durable } from "../disk/durable.ts";
 import { NAMED } from "../named-blobs.ts";
 import { takeHold } from "../sweep.ts";
 import { beginRestore, copyDatabase, endRestore, SINGLE_FILES } from "./backup.ts";
+
 import type { DataDir } from "./data-dir.ts";
-import { databaseFile } from "./database.ts";
+import { databaseFile, type UpgradeTeller } from "./database.ts";
 
 type PlacedFile = Awaited<ReturnType<BackupPlace["list"]>>[number];
 
@@ -265,7 +266,7 @@ async function fetchBlobs(copy: Database, place: BackupPlace, data_dir: string):
 }
 
 /** Makes an empty data directory of a snapshot; `asked` is the beginning of its name, null for the latest. */
-async function restoreSnapshot(place: BackupPlace, asked: string | null, data_dir: string): Promise<Snapshot> {
+async function restoreSnapshot(place: BackupPlace, asked: string | null, data_dir: string, tell?: UpgradeTeller) {
   const name = await nameToRestore(place, asked);
   await beginRestore(data_dir);
   await fetchDatabase(place, name, data_dir);
@@ -275,7 +276,7 @@ async function restoreSnapshot(place: BackupPlace, asked: string | null, data_di
     await takeSinglesOut(copy, data_dir);
     await fetchBlobs(copy, place, data_dir);
   }
-  await endRestore(data_dir);
+  await endRestore(data_dir, tell);
   return { name, taken_at: takenAt(name), bytes: 0 };
 }
 

@@ -1,5 +1,7 @@
-/** The sweep of a data directory: expired sites at once, blob files that no version names once they are an hour old. */
-import { readdir, stat } from "node:fs/promises";
+/** The sweep of a data directory: expired sites at once, blob files that no version names and temporary files once they are an
+ *  hour old; then the log is emptied, so that what is deleted is gone from the disk. */
+import { statSync } from "node:fs";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { diskRoom } from "../disk/room.ts";
@@ -8,7 +10,7 @@ import { verifyTurn } from "./verify.ts";
 import { previewRows } from "../previews.ts";
 import { namedBlobs } from "../named-blobs.ts";
 import { BATCH, sweeping } from "../sweep.ts";
-import { inSlices, steps } from "../operation.ts";
+import { inSlices, makingRoom, steps } from "../operation.ts";
 import type { Swept } from "../upkeep.ts";
 import type { DataDir } from "./data-dir.ts";
 
@@ -48,6 +50,43 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
   return removed;
 }
 
+/** Files of deploys and folders of browsers whose process died. No upload, deploy or look at a page lasts for so long. */
+async function removeTemporary({ data_dir }: DataDir, now: number): Promise<number> {
+  let removed = 0;
+  for (const name of await readdir(join(data_dir, "tmp")).catch(() => [])) {
+    const path = join(data_dir, "tmp", name);
+    const found = await stat(path).catch(() => null);
+    if (found === null || found.mtimeMs > now - ORPHAN_AGE_MS) continue;
+    await rm(path, { recursive: true, force: true });
+    removed++;
+  }
+  return removed;
+}
+
+const TRUNCATIONS = 50;
+const TRUNCATE_AGAIN_MS = 20;
+
+/** True once the log has no byte. It is the last place that has a row after its deletion: a page in it stays until another
+ *  is written over it. Without waiting: a connection that reads or writes at this moment makes it answer false at once. */
+function truncateLog({ sqlite }: DataDir): boolean {
+  const { timeout } = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
+  sqlite.run("PRAGMA busy_timeout = 0");
+  try {
+    return sqlite.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()!.busy === 0;
+  } finally {
+    sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
+  }
+}
+
+/** Most of the log is brought into the database without the lock. Then the lock is held for what came meanwhile, some
+ *  milliseconds; where a reader is under way all that time (a backup), the next sweep does it. */
+async function emptyLog(data: DataDir): Promise<void> {
+  const log = statSync(join(data.data_dir, "db-wal"), { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return;
+  data.sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
+  for (let left = TRUNCATIONS; left > 0 && !truncateLog(data); left--) await Bun.sleep(TRUNCATE_AGAIN_MS);
+}
+
 async function sweep(data: DataDir, now: number, force: boolean): Promise<Swept> {
   if (!force) await refuseIfDoubtful(data);
   const sites = await sweeping.expireSites(data, now);
@@ -60,8 +99,10 @@ async function sweep(data: DataDir, now: number, force: boolean): Promise<Swept>
   }
   if (!force) await sweeping.refuseIfMostAreUnknown(data, candidates);
   const blobs = await removeInBatches(data, candidates, now);
+  const temporary = await removeTemporary(data, now);
+  await makingRoom(data.place, () => emptyLog(data));
   diskRoom.keep(data.data_dir);
-  return { sites, blobs };
+  return { sites, blobs, temporary };
 }
 
 /** Operations on the files of a data directory. */

@@ -192,6 +192,7 @@ const TIMED: Where = [
   "render",
   "serve",
   "src/store/sqlite/driver.ts",
+  "src/store/sqlite/database.ts",
   "src/pipeline/markdown/clock.ts",
   "src/web/browser/zone/collect.ts",
 ];

@@ -62,6 +62,7 @@ function asSchema6(data_dir: string): void {
   for (const statement of [
     "drop table deploy_tokens",
     "drop table previews",
+    "drop index audit_invited",
     "drop index versions_withheld",
     "drop index versions_left",
     "drop index versions_by_site",

@@ -85,13 +85,17 @@ const ENDED = { agent: 401, queue: 401, moderates: 401, code: 401 };
 function asSchema15(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   // What later steps added, which come again.
-  for (const what of ["index comments_by_network", "index comments_by_size", "table passcode_networks"]) {
+  for (const what of [
+    ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
+    ...["index comment_settings_plain", "index audit_invited"],
+  ]) {
     db.run(`drop ${what}`);
   }
   for (const [table, column] of [
     ["comments", "network"],
     ["comments", "written"],
     ["threads", "written"],
+    ["comment_settings", "webhook_encrypted"],
     ["sites", "owner_epoch"],
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],

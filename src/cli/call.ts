@@ -54,7 +54,9 @@ function takeCommand({ words: { positionals, flags } }: ParsedLine, commands: re
   positionals.splice(0, command.name.split(" ").length);
   const below = commandsBelow(commands, command.name);
   const [word] = positionals;
-  if (below.length === 0 || (word === undefined && flags.has("help"))) return command;
+  // `comments webhook` takes an address, and has commands below it.
+  const takes_words = below.length === 0 || command.arguments.length > 0;
+  if (takes_words || (word === undefined && flags.has("help"))) return command;
   throw noSuchCommand(command, below, word);
 }
 

@@ -4,10 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { build, suffix } from "../kit/built.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
-import { TestServer } from "../kit/server.ts";
+import { startProcess, temporaryFolder } from "../kit/process.ts";
+import { callsOf } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
-import type { Service } from "../../src/server/service.ts";
 import { commentedSite } from "../comments/agents.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -22,10 +21,6 @@ beforeAll(async () => {
   program = join(folder.path, `svc-server${suffix}`);
 }, 60_000);
 afterAll(() => folder[Symbol.asyncDispose]());
-
-/** The same calls as of a server in the test's own process. */
-const callsOf = ({ port, base_url }: ServerProcess) =>
-  new TestServer("", { config: { port, base_url } } as unknown as Service);
 
 const start = (data_dir: string, env: Record<string, string> = {}) =>
   startProcess(["--data-dir", data_dir, ...(process.platform === "linux" ? ["--workers", "2"] : [])], {
@@ -73,15 +68,15 @@ test("a receiver over TLS must prove the name that was set, by a certificate tha
   const tls = { cert: cert!, key: key! };
   // The certificate is for 127.0.0.1 and not for the other one.
   const [there, other] = [startReceiver(tls), startReceiver(tls, "127.0.0.2")];
-  /** What the log says of the first try, or nothing where it was taken. */
+  /** What the log says of why the first try failed, or nothing where it was taken. */
   const tell = async (name: string, { url, received }: typeof there, env: Record<string, string>) => {
     const server = await start(join(dir.path, name), env);
     try {
       const site = await commentedSite(callsOf(server));
       await site.configure({ webhook: { url, events: EVENTS, secret: SECRET } });
       await site.comment("Hello");
-      await until(() => received.length > 0 || server.stderr().includes("is tried again"), 50);
-      return /is tried again: (.*)/.exec(server.stderr())?.[1] ?? null;
+      await until(() => received.length > 0 || / webhook .*"?outcome/.test(server.stderr()), 50);
+      return / webhook .*why=(\S*)/.exec(server.stderr())?.[1] ?? null;
     } finally {
       server.kill("SIGTERM");
       await server.exited;

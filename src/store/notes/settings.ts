@@ -4,6 +4,7 @@ import type { CommentsMode, Site } from "../../base/types.ts";
 import type { AgentToken, CommentSettings, AgentScope, SettingsChange, Webhook } from "../notes.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
+import { deliveryRows } from "./deliveries.ts";
 
 interface SettingsRow {
   last_mode: Exclude<CommentsMode, "off">;
@@ -50,6 +51,7 @@ function* configure(
   // Setting a passcode, even the same one, ends all grants.
   const passcode_epoch = before.passcode_epoch + (wanted.passcode_hash === undefined ? 0 : 1);
   yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, webhook && JSON.stringify(webhook));
+  if (wanted.webhook) yield* deliveryRows.setAnew(site_id, wanted.webhook.url === before.webhook?.url);
   const site = (yield* setMode.get(site_id, mode))!;
   return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook } };
 }

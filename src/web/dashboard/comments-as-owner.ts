@@ -3,7 +3,7 @@
 import { Refusal } from "../../base/errors.ts";
 import { decideAsOwner, removeAsOwner } from "../../comments/moderate.ts";
 import { ownerCode } from "../../comments/owner-access.ts";
-import { applySettings } from "../../comments/owner-settings.ts";
+import { applySettings, resendDelivery } from "../../comments/owner-settings.ts";
 import { limitOwner } from "../../comments/limits.ts";
 import { html } from "../../html/template.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
@@ -112,9 +112,23 @@ const saveCommentSettings = accountForm({
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
+/** `POST …/comments/resend`: sends a letter of the webhook again. */
+const resendLetter = accountForm({
+  page: ({ params }) => commentsPath(params.id!),
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const parts = ctx.parts.comments;
+    await limitOwner({ site, parts });
+    await resendDelivery({ parts, site, by: ctx.caller }, fields.get("letter") ?? "");
+    return placeHref(site.site_id, placeOf(fields), "resent");
+  },
+  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The forms of the page of a site's comments. */
 export const COMMENT_ROWS: readonly Route[] = [
   ["POST", "/dashboard/sites/:id/comments/settings", saveCommentSettings],
   ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
+  ["POST", "/dashboard/sites/:id/comments/resend", resendLetter],
   ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
 ];

@@ -34,7 +34,7 @@ import { accountPage, type SignedIn } from "../who.ts";
 import { ago, isolated } from "../words.ts";
 import { nameOf, ownSite, pathOfSite } from "./pages.ts";
 import { heldNotice } from "./state-badges.ts";
-import { commentBox, type Decision, decisionButton, reportsOf } from "./comment.ts";
+import { commentBox, type Decision, decisionButton, reportsOf, webhookCard } from "./comment.ts";
 import {
   commentsPath,
   type ListPlace,
@@ -159,6 +159,14 @@ function head(ctx: SignedIn, site: Site, can_open: boolean): Html {
 const offNotice = (): Html =>
   warningBox("Comments are off: nobody sees these threads. Turn comments on to decide on them.");
 
+/** The webhook and its last letters; null if the site has none. */
+async function webhookSection(ctx: SignedIn, { site_id }: Site, { webhook }: CommentSettings): Promise<Html | null> {
+  if (webhook === null) return null;
+  const { notes } = ctx.parts.store;
+  const [state, deliveries] = await Promise.all([notes.webhookState(site_id), notes.deliveries(site_id)]);
+  return webhookCard(site_id, { webhook, state, deliveries, csrf: csrfOf(ctx)!, now: ctx.parts.now() });
+}
+
 /** The page, also after a form of it was refused. */
 export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused): Promise<Response> {
   const state = siteState(site, ctx.parts.now());
@@ -172,6 +180,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
       <div class="stack tight">${threads}</div>
       <div class="side">
         ${commentSettings(ctx, { site, settings, here, ...refused, sent: refused?.sent, refusal: refused?.refusal })}
+        ${await webhookSection(ctx, site, settings)}
       </div>
     </div>`;
   return answerPage(ctx, {

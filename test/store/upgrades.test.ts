@@ -10,6 +10,7 @@ import { operate } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
 import { bearer } from "../kit/people.ts";
 import { temporaryFolder } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 import { TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -82,6 +83,8 @@ const PLAIN_ROWS = 5;
 
 /** From here on there are receipts; by those of the first versions a secret was seen in them, by the others' none. */
 const RECEIPTS = 8;
+/** The step that looks at them for secrets. */
+const WITHHOLDS = 13;
 function fillReceipts(db: Database): void {
   db.run(
     `insert into receipts (version_no, left_out, warned, healed, warnings)
@@ -207,7 +210,7 @@ test("BEYOND 4: of what was deployed before, only a version whose whole receipt 
   expect(withheld).toEqual([{ withhold: 0 }, { withhold: 1 }, { withhold: 1 }, { withhold: 1 }]);
 });
 
-test.each(STEPS.slice(RECEIPTS - 1, -1).map((_, index) => index + RECEIPTS))(
+test.each(STEPS.slice(RECEIPTS - 1, WITHHOLDS - 1).map((_, index) => index + RECEIPTS))(
   "BEYOND 4: of a data directory of schema %d the versions in which a secret was seen are withheld",
   async (schema) => {
     await using dir = await temporaryFolder();
@@ -227,3 +230,24 @@ test.each(STEPS.slice(RECEIPTS - 1, -1).map((_, index) => index + RECEIPTS))(
     }
   },
 );
+
+test("COMMENTS 2: a letter that waited for a time of its own is due at once", async () => {
+  await using dir = await temporaryFolder();
+  const data_dir = join(dir.path, "data");
+  await leaveBehind(data_dir, WITHHOLDS);
+  using db = new Database(join(data_dir, "db"));
+  db.run(
+    `insert into webhook_outbox (id, site_id, type, comment_no, created_at, tries, next_at)
+     values ('msg_old', ?, 'thread.created', 1, ?, 3, ?)`,
+    [SITE, AT, Date.now() + 3_600_000],
+  );
+  db.close();
+  const server = new TestServer(data_dir);
+  await server.start([{ SVC_WEBHOOKS: "on" }]);
+  try {
+    // Its comment is gone: it is dropped when its turn comes.
+    await until(() => server.rows("webhook_outbox") === 0);
+  } finally {
+    await server.running.stop();
+  }
+});

@@ -29,7 +29,7 @@ const addressOf = (path: string): string =>
   path
     .replace(":id", site.site_id)
     .replace(":chapter", "cli")
-    .replace(/:(comment|token|name)/, "x");
+    .replace(/:(comment|token|name|delivery)/, "x");
 const own = (): Record<string, string> => ({ host: new URL(server.base_url).host, origin: server.base_url });
 
 describe("WEB 1.6: headers", () => {

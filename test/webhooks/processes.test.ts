@@ -25,8 +25,15 @@ afterAll(() => folder[Symbol.asyncDispose]());
 const start = (data_dir: string, env: Record<string, string> = {}) =>
   startProcess(["--data-dir", data_dir, ...(process.platform === "linux" ? ["--workers", "2"] : [])], {
     command: [program],
-    env: { SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8", SVC_RATE_COMMENT: "off", ...env },
+    env: { SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8", SVC_RATE_COMMENT: "off", SVC_LOG: "json", ...env },
   });
+
+/** The records of webhooks in a log. */
+const recordsOf = (log: string): Record<string, unknown>[] =>
+  log
+    .split("\n")
+    .filter((line) => line.includes('"event":"webhook"'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test("with several workers each event is told once, and what one start leaves the next one tells", async () => {
   await using dir = await temporaryFolder();
@@ -75,8 +82,14 @@ test("a receiver over TLS must prove the name that was set, by a certificate tha
       const site = await commentedSite(callsOf(server));
       await site.configure({ webhook: { url, events: EVENTS, secret: SECRET } });
       await site.comment("Hello");
-      await until(() => received.length > 0 || / webhook .*"?outcome/.test(server.stderr()), 50);
-      return / webhook .*why=(\S*)/.exec(server.stderr())?.[1] ?? null;
+      const records = () => recordsOf(server.stderr());
+      await until(() => received.length > 0 || records().length > 0, 50);
+      const [record] = records();
+      if (record === undefined) return null;
+      const { site_id } = site.site;
+      expect(record).toMatchObject({ level: "info", site_id, type: "thread.created", outcome: "failed", tries: 1 });
+      expect([record["id"], record["host"]]).toEqual([expect.stringMatching(/^msg_/), new URL(url).host]);
+      return String(record["why"]);
     } finally {
       server.kill("SIGTERM");
       await server.exited;

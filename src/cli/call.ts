@@ -6,7 +6,7 @@ import { quoted } from "../client/build-dir.ts";
 import { scanArguments, type WrittenFlag } from "../command/arguments.ts";
 import { commandNamed, commandsBelow, type CallWords, Words } from "../command/index.ts";
 import { nearest } from "../command/nearest.ts";
-import { COMMON_FLAGS, type Command, type Flag } from "./command.ts";
+import { COMMON_FLAGS, type Command, type Flag, isGroup } from "./command.ts";
 import { Failure, usage } from "./failure.ts";
 import { svc } from "./invocation.ts";
 
@@ -52,12 +52,9 @@ const namesOf = (commands: readonly Command[]): string[] =>
 function takeCommand({ words: { positionals, flags } }: ParsedLine, commands: readonly Command[]): Command {
   const command = commandNamed(commands, positionals)!;
   positionals.splice(0, command.name.split(" ").length);
-  const below = commandsBelow(commands, command.name);
   const [word] = positionals;
-  // `comments webhook` takes an address, and has commands below it.
-  const takes_words = below.length === 0 || command.arguments.length > 0;
-  if (takes_words || (word === undefined && flags.has("help"))) return command;
-  throw noSuchCommand(command, below, word);
+  if (!isGroup(command) || (word === undefined && flags.has("help"))) return command;
+  throw noSuchCommand(command, commandsBelow(commands, command.name), word);
 }
 
 function noSuchCommand(above: Command, below: readonly Command[], word: string | undefined): Error {

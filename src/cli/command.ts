@@ -23,10 +23,14 @@ export interface Flag extends AnyFlag {
 /** The command with an empty name runs when none is named. */
 export type Command = AnyCommand<Context, Flag>;
 
+const OF_GROUP = ["<command>"];
+
+export const isGroup = (command: Command): boolean => command.arguments === OF_GROUP;
+
 /** A row that leads to the commands below it, and never runs. */
 export const group = (row: Pick<Command, "name" | "summary" | "details">): Command => ({
   ...row,
-  arguments: ["<command>"],
+  arguments: OF_GROUP,
   flags: [],
   run: () => Promise.reject(new Error(`${row.name} leads to commands and is none`)),
 });

@@ -61,6 +61,10 @@ export const single = (key: string): Ring => {
 export const personId = ({ people }: Keys, site_id: string, identity: string): string =>
   `p_${hmac(people, `${site_id}\0${identity}`).toString("base64url").slice(0, 16)}`;
 
+/** The name of a provider's customer (an IPv4 address, an IPv6 /48) that no address can be read out of. */
+export const customerKey = ({ people }: Keys, customer: string): string =>
+  hmac(people, `customer\0${customer}`).toString("base64url").slice(0, 22);
+
 // Cursors below hide the number of a change, which would say how many changes there were that a viewer may not see. Equal
 // numbers give equal cursors; a cursor of another site, page or viewer is invalid.
 

@@ -9,6 +9,7 @@ import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../
 import type { CommentsMode } from "../base/types.ts";
 import { readMembers } from "./annotation.ts";
 import type { OwnerCtx, OwnerHandler } from "./context.ts";
+import { customerKey } from "./keys.ts";
 import type { SettingsView } from "./types.ts";
 
 const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
@@ -69,15 +70,19 @@ function webhookIn({ webhook }: Members, allowed: readonly string[] | null): Web
 }
 
 type SiteOf = Pick<OwnerCtx, "parts" | "site">;
+type Setter = Pick<OwnerCtx, "parts" | "site" | "by" | "customer">;
 
-async function changeIn({ parts, site }: SiteOf, members: Members): Promise<SettingsChange> {
+async function changeIn({ parts, site, customer }: Setter, members: Members): Promise<SettingsChange> {
   const has = (name: string) => Object.hasOwn(members, name) && members[name] !== undefined;
   if (!["mode", "passcode", "webhook"].some(has)) {
     throw new Refusal("invalid_input", 'Send at least one of "mode", "passcode" and "webhook".');
   }
   const change: SettingsChange = {};
   if (has("mode")) change.mode = modeIn(members);
-  if (has("webhook")) change.webhook = webhookIn(members, parts.config.webhooks_allow);
+  if (has("webhook")) {
+    change.webhook = webhookIn(members, parts.config.webhooks_allow);
+    change.customer = customerKey(parts.keys, customer);
+  }
   if (!has("passcode")) return change;
   if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
   return { ...change, passcode_hash: await hashPasscode(members.passcode, site.site_id) };
@@ -109,7 +114,7 @@ const noCookies = {
 };
 
 /** Changes all that `members`, the body of `PATCH settings`, asks for, or nothing. */
-export async function applySettings(ctx: SiteOf & Pick<OwnerCtx, "by">, members: Members) {
+export async function applySettings(ctx: Setter, members: Members) {
   const { parts, site, by } = ctx;
   const change = await changeIn(ctx, members);
   const { settings } = await parts.store.notes.configure(site.site_id, by, change);

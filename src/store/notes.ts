@@ -203,6 +203,8 @@ export interface SettingsChange {
   mode?: CommentsMode;
   passcode_hash?: string;
   webhook?: Webhook | null;
+  /** Keyed hash of the provider's customer that sets the webhook. */
+  customer?: string;
 }
 
 /** Words of a person, who gets this name if they have none yet. */

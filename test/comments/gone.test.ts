@@ -17,6 +17,9 @@ const TABLES = [
   "comment_reports",
   "agent_tokens",
   "owner_codes",
+  "webhook_states",
+  "webhook_outbox",
+  "webhook_deliveries",
 ];
 
 const rowsOf = ({ site_id }: { site_id: string }) =>
@@ -31,6 +34,11 @@ const rowsOf = ({ site_id }: { site_id: string }) =>
 const ALL = TABLES.map((table) => [table, true] as const);
 const NONE = TABLES.map((table) => [table, false] as const);
 
+const LETTERS = [
+  ["webhook_outbox", "", ""],
+  ["webhook_deliveries", ", at, outcome, status, tries", ", created_at, 'delivered', 200, 1"],
+] as const;
+
 /** Something in every table. */
 async function fill(place: CommentedSite): Promise<void> {
   await place.turn("approved");
@@ -41,6 +49,17 @@ async function fill(place: CommentedSite): Promise<void> {
   await ann.send(`${id}/report`, { method: "POST", body: { reason: "spam" } });
   await place.api("tokens", { method: "POST", body: { name: "x", scopes: ["read"] } });
   await place.api("owner-code", { method: "POST", body: {} });
+  const webhook = { url: "https://hooks.example/", events: ["thread.created"], secret: "sixteen letters or more" };
+  await place.api("settings", { method: "PATCH", body: { webhook } });
+  // Nothing is sent by this server.
+  for (const [table, columns, values] of LETTERS) {
+    write(
+      server.data_dir,
+      `insert into ${table} (id, site_id, type, comment_no, created_at${columns})
+       select 'msg_' || comment_no, site_id, 'thread.created', comment_no, created_at${values} from comments where site_id = ?`,
+      place.site.site_id,
+    );
+  }
   expect(rowsOf(place.site)).toEqual(ALL);
 }
 

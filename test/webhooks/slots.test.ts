@@ -5,14 +5,15 @@ import { createDeliveries } from "../../src/webhooks/delivery.ts";
 import { UNIT_MS } from "../../src/base/units.ts";
 import { type Commented, commentedSite } from "../comments/agents.ts";
 import { read, write } from "../kit/database.ts";
+import { JSON_TYPE } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { EVENTS, hook, ON, receiver, SECRET, world } from "./hooked.ts";
 
 const FREELY = { ...ON, SVC_RATE_COMMENT: "off" };
 
-/** As if another network had made the site: all tests come from one. */
+/** As if another network had set the webhook: all tests come from one. */
 const from = ({ server, site }: Commented, network: string) =>
-  write(server.data_dir, "update sites set network = ? where site_id = ?", network, site.site_id);
+  write(server.data_dir, "update webhook_states set customer = ? where site_id = ?", network, site.site_id);
 
 interface Crowd {
   place: string;
@@ -110,8 +111,8 @@ describe.concurrent("RELIABILITY A31: receivers of others", () => {
     const [slow, there] = [receiver("slow"), receiver(200)];
     const crowd = await Promise.all(Array.from({ length: 16 }, () => commentedSite(site.server)));
     for (const [n, one] of crowd.entries()) {
-      from(one, `network ${n % 2}`);
       await hook(one, slow);
+      from(one, `network ${n % 2}`);
       for (let m = 0; m < 6; m++) await one.comment(`No ${m}`);
     }
     await until(() => slow.received.length > 8);
@@ -128,8 +129,8 @@ describe.concurrent("RELIABILITY A31: receivers of others", () => {
     const [silent, there] = [receiver("silence"), receiver(500)];
     const crowd = await Promise.all(Array.from({ length: 12 }, () => commentedSite(site.server)));
     for (const [n, one] of crowd.entries()) {
-      from(one, `network ${n % 2}`);
       await hook(one, silent);
+      from(one, `network ${n % 2}`);
       for (let m = 0; m < 10; m++) await one.comment(`No ${m}`);
     }
     await hook(site, there);
@@ -147,4 +148,23 @@ describe.concurrent("RELIABILITY A31: receivers of others", () => {
     // The dead are sent one letter each to see whether they are there again.
     expect(silent.received.length).toBeLessThanOrEqual(24);
   }, 90_000);
+});
+
+test("RELIABILITY A31: without an owner the customer that set the webhook counts, an IPv6 /48 as one", async () => {
+  const site = await world("anonymous", { ...FREELY, SVC_TRUST_PROXY: "127.0.0.1/32" });
+  const { server, site: one } = site;
+  const other = await commentedSite(server);
+  const another = await commentedSite(server);
+  const webhook = { url: "https://hooks.example/", events: EVENTS, secret: SECRET };
+  async function set({ site_id, manage_token }: typeof one, address: string): Promise<string> {
+    const headers = { ...JSON_TYPE, authorization: `Bearer ${manage_token}`, "x-forwarded-for": address };
+    const init = { method: "PATCH", headers, body: JSON.stringify({ webhook }) };
+    expect((await server.api(`/sites/${site_id}/comments/settings`, init)).status).toBe(200);
+    const sql = "select customer from webhook_states where site_id = ?";
+    return read<{ customer: string }>(server.data_dir, sql, site_id)[0]!.customer;
+  }
+  const first = await set(one, "2001:db8:1:2::3");
+  expect(await set(other.site, "2001:db8:1:ffff::3")).toBe(first);
+  expect(await set(another.site, "2001:db8:2:2::3")).not.toBe(first);
+  expect(first).not.toContain("2001");
 });

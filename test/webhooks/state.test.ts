@@ -57,7 +57,7 @@ describe.concurrent("COMMENTS 2: the wait is the site's", () => {
     }
     site.server.advance(5 * UNIT_MS.m);
     await until(() => there.received.some(({ told }) => told.data.body.value === "Honest"));
-    expect(waiting(site)).toBe(1);
+    await until(() => waiting(site) === 1);
   });
 
   test("a wait that was written while the clock ran ahead is over when the clock is right again", async () => {

@@ -169,15 +169,21 @@ function* takeRefused(): Op<number> {
 }
 
 const tryNow = statement("update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?");
+/** For another address, which has no history. */
 const beginAnew = statement(
   `update webhook_states set last_delivered_at = null, failing_since = null, last_error = null, lost = 0
    where site_id = ?`,
 );
 
-/** The webhook was set: its receiver is tried at once. Another address has no history. */
-function* setAnew(site_id: string, same_address: boolean): Op<void> {
+const setBy = statement(
+  `insert into webhook_states (site_id, customer) values (?1, ?2)
+   on conflict (site_id) do update set customer = ?2`,
+);
+
+/** The webhook was set: its receiver is tried at once. */
+function* setAnew(site_id: string, customer: string | null): Op<void> {
+  yield* setBy.do(site_id, customer);
   yield* tryNow.do(site_id);
-  if (!same_address) yield* beginAnew.do(site_id);
 }
 
 const NO_LETTER_YET = { last_delivered_at: null, failing_since: null, last_error: null, ended_at: null, lost: 0 };
@@ -198,7 +204,18 @@ const listedLetter = statement<ListedDelivery & WaitingRow>(
 );
 
 /** Statements and steps for the outbox and the settings. */
-export const deliveryRows = { byId, remove, stateOf, waitingOf, refuse, listed, listedLetter, setAnew, tryNow };
+export const deliveryRows = {
+  byId,
+  remove,
+  stateOf,
+  waitingOf,
+  refuse,
+  listed,
+  listedLetter,
+  setAnew,
+  beginAnew,
+  tryNow,
+};
 
 /** Rows for the one process that delivers. A full disk must not have a letter sent again. */
 export const OUTCOMES = {

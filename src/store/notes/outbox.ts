@@ -23,7 +23,7 @@ const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf }
 
 /** A letter that is due, with what decides whose turn it is. */
 export interface DueDelivery extends Delivery {
-  /** The site's owner, or the network that made it: they share the slots. */
+  /** The site's owner; without one the customer (an IPv4 address, an IPv6 /48) that set the webhook. They share the slots. */
   place: string;
   /** When a letter of its site was last sent; 0 if never. */
   turn_at: number;
@@ -78,7 +78,7 @@ const due = statement<DueDelivery>(
      union all
      select (select min(site_id) from webhook_outbox where site_id > waiting.of) from waiting where waiting.of is not null)
    select letter.id, letter.site_id, type, letter.created_at, tries,
-     coalesce(owner_account_id, network, '') as place,
+     coalesce(owner_account_id, customer, network, '') as place,
      case when turn_at is null or turn_at > ?1 then 0 else turn_at end as turn_at,
      coalesce(took_ms, 0) as took_ms, failing_since is not null as failing
    from waiting

@@ -51,7 +51,10 @@ function* configure(
   // Setting a passcode, even the same one, ends all grants.
   const passcode_epoch = before.passcode_epoch + (wanted.passcode_hash === undefined ? 0 : 1);
   yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, webhook && JSON.stringify(webhook));
-  if (wanted.webhook) yield* deliveryRows.setAnew(site_id, wanted.webhook.url === before.webhook?.url);
+  if (wanted.webhook) {
+    yield* deliveryRows.setAnew(site_id, wanted.customer ?? null);
+    if (wanted.webhook.url !== before.webhook?.url) yield* deliveryRows.beginAnew.do(site_id);
+  }
   const site = (yield* setMode.get(site_id, mode))!;
   return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook } };
 }

@@ -1,8 +1,11 @@
 -- How it goes with the webhooks of sites. Like all of a site's comments, rows here go with the site.
 
--- A row from a site's first letter on.
+-- A row from a site's first webhook on.
 create table webhook_states (
   site_id text primary key,
+  -- Keyed hash of the provider's customer (an IPv4 address, an IPv6 /48) that set the webhook: where nobody owns the site,
+  -- letters of all that it set share the slots. Null: it was set before this step.
+  customer text,
   -- All five are of the address that is set now.
   last_delivered_at text,
   -- Null while its receiver takes what it is sent.

@@ -6,6 +6,7 @@ import { ownerCode } from "../../comments/owner-access.ts";
 import { applySettings, resendDelivery } from "../../comments/owner-settings.ts";
 import { limitOwner } from "../../comments/limits.ts";
 import { html } from "../../html/template.ts";
+import { customerOf } from "../../http/context.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
 import { isSessionEnded, refusals } from "../../store/refusals.ts";
 import { answerPage } from "../frame.ts";
@@ -106,7 +107,7 @@ const saveCommentSettings = accountForm({
     const wanted = { mode: fields.get("mode"), ...(passcode !== "" && { passcode }) };
     const parts = ctx.parts.comments;
     await limitOwner({ site, parts });
-    await applySettings({ parts, site, by: ctx.caller }, wanted);
+    await applySettings({ parts, site, by: ctx.caller, customer: customerOf(ctx.client_address()) }, wanted);
     return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, "saved");
   },
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),

@@ -132,7 +132,7 @@ function letterItem(letter: ListedDelivery, now: number): Html {
   return html`<li>
     <p class="by"><span class="name">${type}</span> ${OUTCOMES[outcome]} ${ago(at, now)}</p>
     <p class="small dim">${answered(letter)} · <code>${id}</code></p>
-    ${outcome !== "waiting" && html`<p>${button(again, { small: true, kind: "quiet", attributes: html`name="letter" value="${id}"` })}</p>`}
+    ${outcome !== "waiting" && html`<p>${button(again, { small: true, attributes: html`name="letter" value="${id}"` })}</p>`}
   </li>`;
 }
 

@@ -215,6 +215,9 @@ interface PostProcess {
 /** A process that posts is replaced after so long: it has read /etc/resolv.conf once. */
 const LIFE_MS = 60_000;
 
+/** The process answers within 5 s by itself. One that hangs is ended, with all that it sends. */
+const PATIENCE_MS = 15_000;
+
 interface Poster {
   child: CalledChild<Letter, Posted>;
   under_way: number;
@@ -244,6 +247,7 @@ export function postProcess(allowed: readonly string[] | null, died: (why: strin
   }
   async function call(poster: Poster, letter: Letter): Promise<Posted> {
     poster.under_way++;
+    const late = setTimeout(poster.child.kill, PATIENCE_MS);
     try {
       return await poster.child.call(letter);
     } catch {
@@ -253,6 +257,7 @@ export function postProcess(allowed: readonly string[] | null, died: (why: strin
       const why = "the process that posts letters ended";
       return { status: null, why, told: "the server was interrupted while it sent", ms: 0 };
     } finally {
+      clearTimeout(late);
       poster.under_way--;
       endIfDone(poster);
     }

@@ -6,7 +6,14 @@ import packageJson from "./package.json" with { type: "json" };
 import { askedFor, type Config, ConfigError, helpText, printConfig, readConfig } from "./src/config/index.ts";
 import { readTls } from "./src/config/tls.ts";
 import { visibleLine } from "./src/base/visible.ts";
-import { BACKUP_COMMAND, CODING_COMMAND, DEPLOY_COMMAND, RENDER_COMMAND, WORKER_COMMAND } from "./src/run/program.ts";
+import {
+  BACKUP_COMMAND,
+  CODING_COMMAND,
+  DEPLOY_COMMAND,
+  RENDER_COMMAND,
+  WEBHOOK_COMMAND,
+  WORKER_COMMAND,
+} from "./src/run/program.ts";
 
 interface Server {
   stop(): Promise<void>;
@@ -80,6 +87,7 @@ const HIDDEN: Readonly<Record<string, () => Promise<unknown>>> = {
   [CODING_COMMAND]: () => import("./src/coding/worker.ts").then(({ serveCodings }) => serveCodings()),
   [RENDER_COMMAND]: () => import("./src/render/worker.ts").then(({ serveRenders }) => serveRenders()),
   [BACKUP_COMMAND]: () => import("./src/upkeep/backup-worker.ts").then(({ serveBackups }) => serveBackups()),
+  [WEBHOOK_COMMAND]: () => import("./src/webhooks/post.ts").then(({ servePosts }) => servePosts()),
   async [WORKER_COMMAND]() {
     process.on("SIGUSR2", recoverAtOnce);
     const { runWorker } = await import("./src/server/workers.ts");

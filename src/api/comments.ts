@@ -14,6 +14,8 @@ import {
   REJECTED_ALL,
   THREAD,
   THREADS,
+  WEBHOOK_DELIVERIES,
+  WEBHOOK_DELIVERY,
   WEBHOOK_EVENTS,
 } from "./shapes/comments.ts";
 import { AGENT_TOKEN_ID, SITE_ID } from "./shapes/common.ts";
@@ -137,6 +139,23 @@ export const COMMENT_ROWS = {
     },
     answers: ok("The settings as they are now.", COMMENT_SETTINGS),
     codes: [...MEMBER_CODES, "site_disabled", "rate_limited"],
+  },
+  "GET /sites/:id/comments/webhook/deliveries": {
+    ...by_keepers,
+    id: "listWebhookDeliveries",
+    summary: "List the last letters of the webhook",
+    answers: ok("Those that were tried, with what became of each.", WEBHOOK_DELIVERIES),
+    codes: [],
+  },
+  "POST /sites/:id/comments/webhook/deliveries/:delivery/again": {
+    ...by_keepers,
+    id: "resendWebhookDelivery",
+    summary: "Send a letter of the webhook again",
+    description: "Under the same id, with the comment as it is now. A receiver that failed is tried at once.",
+    path: { id: SITE_ID, delivery: string("`msg_…`, as the list has it.") },
+    body: { required: false, content: json(custom({ type: "object" }), {}) },
+    answers: ok("The letter, which waits.", WEBHOOK_DELIVERY),
+    codes: [...MEMBER_CODES, "not_found", "site_disabled", "rate_limited"],
   },
   "POST /sites/:id/comments/owner-code": {
     ...by_keepers,

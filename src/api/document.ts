@@ -41,6 +41,8 @@ import {
   THREADS,
   THREADS_VIEW,
   VISITOR,
+  WEBHOOK_DELIVERIES,
+  WEBHOOK_DELIVERY,
 } from "./shapes/comments.ts";
 import {
   ACCOUNT_ID,
@@ -186,6 +188,8 @@ const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
     NEW_DEPLOY_TOKEN,
     DEPLOY_TOKENS,
     COMMENT_SETTINGS,
+    WEBHOOK_DELIVERY,
+    WEBHOOK_DELIVERIES,
     OWNER_CODE,
     NEW_AGENT_TOKEN,
     AGENT_TOKENS,

@@ -52,11 +52,10 @@ const namesOf = (commands: readonly Command[]): string[] =>
 function takeCommand({ words: { positionals, flags } }: ParsedLine, commands: readonly Command[]): Command {
   const command = commandNamed(commands, positionals)!;
   positionals.splice(0, command.name.split(" ").length);
-  const below = commandsBelow(commands, command.name);
   const [word] = positionals;
   // `svc versions` is a command itself, beside `svc versions delete`.
-  if (below.length === 0 || !isGroup(command) || (word === undefined && flags.has("help"))) return command;
-  throw noSuchCommand(command, below, word);
+  if (!isGroup(command) || (word === undefined && flags.has("help"))) return command;
+  throw noSuchCommand(command, commandsBelow(commands, command.name), word);
 }
 
 function noSuchCommand(above: Command, below: readonly Command[], word: string | undefined): Error {

@@ -76,6 +76,8 @@ export interface OwnerCtx {
   by: WriteBy;
   /** A manage_token never deletes. */
   session: boolean;
+  /** The provider's customer that asks. */
+  customer: string;
   params: Readonly<Record<string, string>>;
   query: URLSearchParams;
   parts: CommentParts;

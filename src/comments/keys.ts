@@ -69,6 +69,10 @@ export const networkHash = (
   network: string,
 ): string => hmac(people, `${what}\0${site_id}\0${network}`).toString("base64url").slice(0, 22);
 
+/** The name of a provider's customer (an IPv4 address, an IPv6 /48) that no address can be read out of. */
+export const customerKey = ({ people }: Keys, customer: string): string =>
+  hmac(people, `customer\0${customer}`).toString("base64url").slice(0, 22);
+
 // Cursors below hide the number of a change, which would say how many changes there were that a viewer may not see. Equal
 // numbers give equal cursors; a cursor of another site, page or viewer is invalid.
 

@@ -9,6 +9,7 @@ import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../
 import type { CommentsMode } from "../base/types.ts";
 import { readMembers } from "./annotation.ts";
 import type { OwnerCtx, OwnerHandler } from "./context.ts";
+import { customerKey } from "./keys.ts";
 import type { SettingsView } from "./types.ts";
 
 const MODES: readonly CommentsMode[] = ["off", "anonymous", "passcode", "approved"];
@@ -68,7 +69,10 @@ function webhookIn({ webhook }: Members, allowed: readonly string[] | null): Web
   return { url: webhookUrl(url, allowed), events: [...new Set(events as WebhookEvent[])], secret };
 }
 
-async function changeIn({ parts, site }: Pick<OwnerCtx, "parts" | "site">, members: Members): Promise<SettingsChange> {
+type SiteOf = Pick<OwnerCtx, "parts" | "site">;
+type Setter = Pick<OwnerCtx, "parts" | "site" | "by" | "customer">;
+
+async function changeIn({ parts, site, customer }: Setter, members: Members): Promise<SettingsChange> {
   const has = (name: string) => Object.hasOwn(members, name) && members[name] !== undefined;
   if (!["mode", "passcode", "webhook"].some(has)) {
     throw new Refusal("invalid_input", 'Send at least one of "mode", "passcode" and "webhook".');
@@ -78,21 +82,29 @@ async function changeIn({ parts, site }: Pick<OwnerCtx, "parts" | "site">, membe
   if (has("webhook")) {
     const webhook = webhookIn(members, parts.config.webhooks_allow);
     change.webhook = webhook && { ...webhook, secret: parts.encrypted(webhook.secret, site.site_id) };
+    change.customer = customerKey(parts.keys, customer);
   }
   if (!has("passcode")) return change;
   if (typeof members.passcode !== "string") throw invalid("passcode", 'The member "passcode" must be a string.');
   return { ...change, passcode_hash: await hashPasscode(members.passcode, site.site_id) };
 }
 
-const settingsJson = ({ mode, last_mode, passcode_hash, webhook }: CommentSettings): SettingsView => ({
-  mode,
-  last_mode,
-  passcode_set: passcode_hash !== null,
-  webhook: webhook && { url: webhook.url, events: webhook.events },
-});
+/** The webhook without its secret, and how it goes with it. */
+async function webhookView({ parts, site }: SiteOf, { url, events }: Webhook): Promise<SettingsView["webhook"]> {
+  const { ended_at, ...state } = await parts.store.notes.webhookState(site.site_id);
+  return { url, events, ...state, ...(ended_at !== null && { ended_at }) };
+}
 
-async function readSettings({ parts, site }: OwnerCtx): Promise<SettingsView> {
-  return settingsJson(await parts.store.notes.settings(site));
+async function settingsJson(
+  ctx: SiteOf,
+  { mode, last_mode, passcode_hash, webhook }: CommentSettings,
+): Promise<SettingsView> {
+  const passcode_set = passcode_hash !== null;
+  return { mode, last_mode, passcode_set, webhook: webhook && (await webhookView(ctx, webhook)) };
+}
+
+async function readSettings(ctx: OwnerCtx): Promise<SettingsView> {
+  return settingsJson(ctx, await ctx.parts.store.notes.settings(ctx.site));
 }
 
 /** Browsers keep the visitors' cookies on https, and under http on localhost alone (ruling 9). */
@@ -103,11 +115,25 @@ const noCookies = {
 };
 
 /** Changes all that `members`, the body of `PATCH settings`, asks for, or nothing. */
-export async function applySettings({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">, members: Members) {
-  const change = await changeIn({ parts, site }, members);
+export async function applySettings(ctx: Setter, members: Members) {
+  const { parts, site, by } = ctx;
+  const change = await changeIn(ctx, members);
   const { settings } = await parts.store.notes.configure(site.site_id, by, change);
   const is_kept = settings.mode === "off" || isTrustworthy(siteUrl(parts.config, site.slug));
-  return { ...settingsJson(settings), ...(!is_kept && { warnings: [noCookies] }) };
+  return { ...(await settingsJson(ctx, settings)), ...(!is_kept && { warnings: [noCookies] }) };
+}
+
+async function listDeliveries({ parts, site }: OwnerCtx) {
+  return { deliveries: await parts.store.notes.deliveries(site.site_id) };
+}
+
+/** Sends a letter again, for the page of a site's comments too. */
+export const resendDelivery = ({ parts, site, by }: SiteOf & Pick<OwnerCtx, "by">, id: string) =>
+  parts.store.notes.sendAgain({ site_id: site.site_id, by, id });
+
+async function resend(ctx: OwnerCtx) {
+  await readMembers(ctx.request);
+  return resendDelivery(ctx, ctx.params.delivery!);
 }
 
 const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMembers(ctx.request));
@@ -116,4 +142,6 @@ const changeSettings = async (ctx: OwnerCtx) => applySettings(ctx, await readMem
 export const OWNER_SETTINGS = {
   "GET /sites/:id/comments/settings": readSettings,
   "PATCH /sites/:id/comments/settings": changeSettings,
+  "GET /sites/:id/comments/webhook/deliveries": listDeliveries,
+  "POST /sites/:id/comments/webhook/deliveries/:delivery/again": resend,
 } satisfies Readonly<Record<string, OwnerHandler>>;

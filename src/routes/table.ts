@@ -7,6 +7,7 @@ import { limitOwner } from "../comments/limits.ts";
 import { answerAgent } from "../comments/mcp.ts";
 import type { Config } from "../config/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
+import { customerOf } from "../http/context.ts";
 import type { Method } from "../http/match.ts";
 import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
 import { ACCOUNT_HANDLERS } from "./account.ts";
@@ -34,11 +35,23 @@ const limits: Handler = async ({ parts: { config } }) => ({
 /** A handler of `/sites/:id/comments/…`; what it writes counts as its owner's. `status`: that of an answer with a body. */
 const ofComments =
   (handle: OwnerHandler, status: 200 | 201 = 200): ApiHandler<{ site: null }> =>
-  async ({ request, exchange, caller, site, by, params, query, headers, parts: { comments: parts } }) => {
+  async ({
+    request,
+    exchange,
+    caller,
+    site,
+    by,
+    params,
+    query,
+    headers,
+    client_address,
+    parts: { comments: parts },
+  }) => {
     if (request.method !== "GET" && request.method !== "HEAD")
       Object.assign(headers, await limitOwner({ site, parts }));
     const session = caller.kind === "account";
-    const done = await handle({ request, exchange, site, by, session, params, query, parts });
+    const customer = customerOf(client_address());
+    const done = await handle({ request, exchange, site, by, session, customer, params, query, parts });
     if (done instanceof Response) return done;
     return done === null ? answerEmpty(exchange) : answerJson(done, exchange, status);
   };

@@ -3,6 +3,7 @@
  *  does (`terminate()` stops neither a regular expression nor a native call), and only its own memory is what a fault of
  *  the runtime in it can spoil. */
 import { readFileSync } from "node:fs";
+import { resolve } from "node:path";
 import { ownProgram } from "./program.ts";
 
 /** It ended before it answered. */
@@ -53,6 +54,16 @@ const ENVIRONMENT = {
   DO_NOT_TRACK: "1",
   BUN_JSC_forceRAMSize: String(256 << 20),
 };
+/** The operator's own certificate authorities, for children that call others over TLS. Files, named from the server's folder. */
+const AUTHORITIES = ["NODE_EXTRA_CA_CERTS", "SSL_CERT_FILE", "SSL_CERT_DIR"] as const;
+const authorities = (): Record<string, string> =>
+  Object.fromEntries(
+    AUTHORITIES.flatMap((name) => {
+      const path = process.env[name];
+      return path ? [[name, resolve(path)]] : [];
+    }),
+  );
+
 /** One that does not close in this time (stopped by a debugger, say) is killed: it has nothing to lose. */
 const CLOSING_MS = 2000;
 /** So many characters of what a process said when it crashed go to the log. */
@@ -98,12 +109,12 @@ type SpawnEvents = Required<
   Pick<Bun.SpawnOptions.OptionsObject<"ignore", "ignore", "pipe">, "ipc" | "onExit" | "detached">
 >;
 
-function spawn(command: readonly string[], events: SpawnEvents): Process {
+function spawn(command: readonly string[], env: Readonly<Record<string, string>>, events: SpawnEvents): Process {
   try {
     return Bun.spawn([...command], {
       argv0: "svc-server",
       cwd: "/",
-      env: ENVIRONMENT,
+      env: { ...ENVIRONMENT, ...env },
       stdio: ["ignore", "ignore", "pipe"],
       serialization: "advanced",
       ...events,
@@ -121,10 +132,25 @@ function end(child: Process, group: boolean): void {
   child.kill("SIGKILL");
 }
 
-/** Throws when the machine gives no process. `group`: it leads a process group, which ends with it. */
-function startChild<To, From>(command: readonly string[], heard: ChildEvents<From>, { group = false } = {}): Child<To> {
+interface ChildOptions {
+  /** It leads a process group, which ends with it. */
+  group?: boolean;
+  /** It calls others, and takes the certificates that the server would take. */
+  calls_out?: boolean;
+}
+
+/** Throws when the machine gives no process. */
+function startChild<To, From>(
+  command: readonly string[],
+  heard: ChildEvents<From>,
+  { group = false, calls_out = false }: ChildOptions = {},
+): Child<To> {
   let alive = true;
-  const child = spawn(command, { ipc: heard.message, onExit: () => void (alive = false), detached: group });
+  const child = spawn(command, calls_out ? authorities() : {}, {
+    ipc: heard.message,
+    onExit: () => void (alive = false),
+    detached: group,
+  });
   // One listener: one of each job would be kept, with its answer, for as long as the process lives.
   void death(child).then((error) => {
     alive = false; // this may come before `onExit`
@@ -187,6 +213,57 @@ export function startJobChild<Job, Answer extends object | null>(
       if (died !== null) mine.reject(died); // before it was asked
       send(job);
       return mine.promise;
+    },
+  };
+}
+
+/** A child that works at many things at a time. */
+export interface CalledChild<Job, Answer> extends Omit<Child<Job>, "send"> {
+  /** Rejects with `ProcessDied`. */
+  call(job: Job): Promise<Answer>;
+}
+
+/** One of many jobs that are under way, and the answer to it, with its number. */
+export type Numbered<Content> = { n: number; content: Content };
+
+/** Starts a child that calls others for the server and answers each call when it is done. `died` hears of an end that
+ *  nobody asked for. Throws when the machine gives no process. */
+export function startCalledChild<Job, Answer>(
+  command: readonly string[],
+  died: (error: ProcessDied) => void,
+): CalledChild<Job, Answer> {
+  const calls = new Map<number, PromiseWithResolvers<Answer>>();
+  let gone: ProcessDied | null = null;
+  let last = 0;
+  let closing = false;
+  const { send, ...child } = startChild<Numbered<Job>, Numbered<Answer>>(
+    command,
+    {
+      message({ n, content }) {
+        calls.get(n)?.resolve(content);
+        calls.delete(n);
+      },
+      died(error) {
+        gone = error;
+        for (const call of calls.values()) call.reject(error);
+        calls.clear();
+        if (!closing) died(error);
+      },
+    },
+    { calls_out: true },
+  );
+  return {
+    ...child,
+    call(content) {
+      const mine = Promise.withResolvers<Answer>();
+      if (gone !== null) mine.reject(gone);
+      else calls.set(++last, mine);
+      send({ n: last, content });
+      return mine.promise;
+    },
+    close() {
+      closing = true;
+      return child.close();
     },
   };
 }

@@ -168,6 +168,9 @@ const SERIES: readonly Series[] = [
   ...series("counter", "svc_webhooks_delivered_total", "Webhooks that their receiver took."),
   ...series("counter", "svc_webhooks_failed_total", "Tries of webhooks that failed and are made again."),
   ...series("counter", "svc_webhooks_given_up_total", "Webhooks whose last try failed: the log says why."),
+  ...series("counter", "svc_webhooks_refused_total", "Webhooks that were not kept: a thousand of their site waited."),
+  ...series("gauge", "svc_webhooks_waiting", "Webhooks that wait for their receivers."),
+  ...series("gauge", "svc_webhooks_oldest_seconds", "Age of the webhook that has waited longest; 0 if none waits."),
   ...series("counter", "svc_renders_done_total", "Versions that the render engine saw to their end."),
   ...series("counter", "svc_renders_failed_total", "Versions that it could not see: the log says why."),
   ...series("gauge", "svc_renders_waiting", "Versions that wait for it."),
@@ -203,6 +206,9 @@ export type Figure =
   | "svc_webhooks_delivered_total"
   | "svc_webhooks_failed_total"
   | "svc_webhooks_given_up_total"
+  | "svc_webhooks_refused_total"
+  | "svc_webhooks_waiting"
+  | "svc_webhooks_oldest_seconds"
   | "svc_renders_done_total"
   | "svc_renders_failed_total"
   | "svc_renders_waiting"

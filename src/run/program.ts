@@ -9,6 +9,7 @@ export const DEPLOY_COMMAND = "__deploy";
 export const CODING_COMMAND = "__code";
 export const RENDER_COMMAND = "__render";
 export const BACKUP_COMMAND = "__backup";
+export const WEBHOOK_COMMAND = "__webhooks";
 
 /** An upgrade may have put another file in its place while the server runs: the kernel still has this one. */
 const SELF = "/proc/self/exe";

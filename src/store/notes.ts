@@ -120,6 +120,33 @@ export interface Webhook {
   secret: string;
 }
 
+/** How it goes with a webhook, as its site's owner is told. */
+export interface WebhookState {
+  last_delivered_at: string | null;
+  /** Null while its receiver takes what it is sent. */
+  failing_since: string | null;
+  last_error: string | null;
+  /** Its receiver answered 410. */
+  ended_at: string | null;
+  /** Letters that were given up, and those that came when no more could wait. */
+  lost: number;
+  waiting: number;
+}
+
+export type LetterOutcome = "waiting" | "delivered" | "failed" | "given_up";
+
+/** One of the last letters of a site. */
+export interface ListedDelivery {
+  id: string;
+  type: WebhookEvent;
+  /** When it was last tried or sent again. */
+  at: string;
+  outcome: LetterOutcome;
+  /** Null without an answer. */
+  status: number | null;
+  tries: number;
+}
+
 export interface CommentSettings {
   mode: CommentsMode;
   /** The mode that they had when they were last on; null if they never were. */
@@ -207,6 +234,8 @@ export interface SettingsChange {
   mode?: CommentsMode;
   passcode_hash?: string;
   webhook?: Webhook | null;
+  /** Keyed hash of the provider's customer that sets the webhook. */
+  customer?: string;
 }
 
 /** Words of a person, who gets this name if they have none yet. */

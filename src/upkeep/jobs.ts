@@ -7,12 +7,12 @@ import { type Figure, slotOf } from "../run/metrics.ts";
 import { secretFiles, type Store } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
-import type { DeliveryOutcome } from "../webhooks/delivery.ts";
 import { resolve } from "node:path";
 import { type JobChild, startJobChild } from "../run/child.ts";
 import { BACKUP_COMMAND, ownCommand } from "../run/program.ts";
 import type { S3Access } from "../store/operations.ts";
 import type { BackupAnswer, BackupJob } from "./backup-worker.ts";
+import type { DeliveryNews } from "../webhooks/delivery.ts";
 
 /** The things that a job has in the thread. */
 interface JobContext<Said> {
@@ -117,46 +117,66 @@ const VERIFY: UpkeepJob<{ damages: Damage[]; missing: number | null }> = {
   failed: failedSweep,
 };
 
-interface Delivered {
-  outcome: DeliveryOutcome;
-  site_id: string;
-  type: string;
-  tries: number;
-  why: string | null;
-}
+type WebhookNews =
+  | { letter: DeliveryNews }
+  | { died: string }
+  /** `refused`: letters that came when no more of their site could wait, since the last look. */
+  | { waiting: number; oldest_s: number; refused: number };
 
-/** A turn begins deliveries and is over; they wait for their receivers by `await`, and go on between turns. What is under way
- *  when the thread ends is sent again after the next start, under the same id. */
-const WEBHOOKS: UpkeepJob<Delivered> = {
+/** Milliseconds between two looks at what waits. */
+const LOOK_MS = 10_000;
+
+/** A turn begins deliveries and is over; they wait by `await` for the process that posts, and go on between turns. What is
+ *  under way when the thread ends is sent again after the next start, under the same id. */
+const WEBHOOKS: UpkeepJob<WebhookNews> = {
   name: "webhooks",
   every_ms: ({ webhooks }) => (webhooks === "on" ? 1000 : null),
   async start({ config, store, now, say, lost }) {
-    const [{ lookup }, { callable }, { feedSite }, { feedDocuments }, { createDeliveries }] = await Promise.all([
-      import("node:dns/promises"),
-      import("../http/public-address.ts"),
-      import("../comments/addresses.ts"),
-      import("../comments/feed.ts"),
-      import("../webhooks/delivery.ts"),
-    ]);
-    const resolve = async (name: string): Promise<string[]> =>
-      (await lookup(name, { all: true, verbatim: true })).map(({ address }) => address);
+    const { feedSite } = await import("../comments/addresses.ts");
+    const { feedDocuments } = await import("../comments/feed.ts");
+    const { createDeliveries, postProcess } = await import("../webhooks/delivery.ts");
     const { webhook: key } = secretFiles.read(config.data_dir);
-    return createDeliveries({
-      outbox: store.outbox,
-      network: { resolve, isCallable: callable(config.webhooks_allow) },
+    const { outbox } = store;
+    const process = postProcess(config.webhooks_allow, (died) => say({ died }));
+    const deliveries = createDeliveries({
+      outbox,
+      post: process.post,
       dataOf: ({ site, comment }) => feedDocuments.annotation(feedSite({ config }, site), comment),
       secretOf: ({ site, webhook }) => secretFiles.decrypt(key, webhook.secret, site.site_id),
       now,
-      heard: (outcome, { site_id, type, tries }, why) => say({ outcome, site_id, type, tries, why }),
+      heard: (letter) => say({ letter }),
       lost,
     });
+    let looked = -Infinity;
+    async function look(): Promise<void> {
+      if (performance.now() - looked < LOOK_MS) return;
+      looked = performance.now();
+      const { waiting, oldest } = (await outbox.waiting())!;
+      const oldest_s = oldest === null ? 0 : Math.max(0, (now() - Date.parse(oldest)) / 1000);
+      say({ waiting, oldest_s, refused: await outbox.takeRefused() });
+    }
+    return {
+      async turn() {
+        await deliveries.turn();
+        await look();
+      },
+      async end() {
+        await process.close();
+      },
+    };
   },
-  note({ outcome, site_id, type, tries, why }, { log, figures }) {
-    figures.add(slotOf(`svc_webhooks_${outcome}_total`), 1);
-    if (outcome === "given_up")
-      log.event(`webhook of ${site_id}: ${type} was given up after ${tries + 1} tries: ${why}`);
-    else if (outcome === "failed" && why !== null)
-      log.event(`webhook of ${site_id}: ${type} failed, and is tried again: ${why}`);
+  note(news, { log, figures }) {
+    if ("died" in news) return log.error("webhooks", news.died);
+    if ("waiting" in news) {
+      figures.set(slotOf("svc_webhooks_waiting"), news.waiting);
+      figures.set(slotOf("svc_webhooks_oldest_seconds"), news.oldest_s);
+      return figures.add(slotOf("svc_webhooks_refused_total"), news.refused);
+    }
+    const { site_id, id, type, outcome, tries, host, why, told } = news.letter;
+    const counted = { recovered: "delivered", ended: "failed" } as const;
+    const figure = outcome === "recovered" || outcome === "ended" ? counted[outcome] : outcome;
+    figures.add(slotOf(`svc_webhooks_${figure}_total`), 1);
+    if (told) log.record("webhook", { site_id, id, type, outcome, tries, host, why });
   },
 };
 

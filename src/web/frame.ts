@@ -142,6 +142,7 @@ const SAID = {
   resolved: "The thread is resolved.",
   reopened: "The thread is open again.",
   "comment-deleted": "The comment is deleted.",
+  resent: "The letter is sent again.",
   "account-deleted": "Your account and its sites are deleted.",
 } as const;
 type Done = keyof typeof SAID;

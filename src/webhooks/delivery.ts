@@ -1,55 +1,51 @@
-/** Webhooks: signed, posted to checked addresses, tried again. Delivers the outbox: to a few receivers at a time, and
- *  each site's deliveries one after the other. Receivers that do not answer have slots of their own, and hold no other
- *  up. Runs in one process alone. */
-import type { Delivery, DeliveryContent, Outbox } from "../store/notes/outbox.ts";
+/** Webhooks: signed, posted to checked addresses by a process of their own, tried again. This file empties the outbox: a
+ *  few letters at a time, of each site one after the other. Slots go by turns, and those whose receivers are slow or do
+ *  not answer use up half of them at most. Runs in one process alone. */
+import type { Delivery, Missed } from "../store/notes/deliveries.ts";
+import type { DeliveryContent, DueDelivery, Outbox } from "../store/notes/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { UNIT_MS } from "../base/units.ts";
+import { type CalledChild, startCalledChild } from "../run/child.ts";
+import { ownCommand, WEBHOOK_COMMAND } from "../run/program.ts";
 import { createHmac } from "node:crypto";
-import { connect as connectPlain, isIP, type Socket } from "node:net";
-import { connect as connectTls } from "node:tls";
+import type { Letter, Posted, SignedRequest } from "./post.ts";
 
-/** After the first try and each that follows; then it is given up. */
-const WAITS_MS = [10 * UNIT_MS.s, UNIT_MS.m, 5 * UNIT_MS.m, 30 * UNIT_MS.m, 2 * UNIT_MS.h];
 const SLOTS = 16;
-/** So many of the slots are for sites whose last try failed. */
-const SLOTS_OF_FAILING = 8;
-/** More are neither asked for at once nor remembered. */
+/** So many of the slots are for sites whose last letter took long or was not taken. */
+const SLOTS_OF_OTHERS = SLOTS / 2;
+/** A place that holds a quarter of the slots gets more only while another quarter is free. */
+const QUARTER = 4;
+/** A receiver that takes longer is not quick. */
+const QUICK_MS = 1000;
+/** More sites are not asked for at once, nor more places remembered. */
 const MOST_SITES = 10_000;
 /** Until an outcome that could not be written down is written again. */
 const AGAIN_MS = 5000;
 
-export type DeliveryOutcome = "delivered" | "failed" | "given_up";
+/** The news of a letter. `told`: worth a line of the log, since the one before went otherwise. */
+export interface DeliveryNews {
+  site_id: string;
+  id: string;
+  type: string;
+  outcome: "delivered" | "recovered" | "failed" | "given_up" | "ended";
+  tries: number;
+  /** The receiver's. */
+  host: string | null;
+  why: string | null;
+  told: boolean;
+}
 
 interface DeliveryParts {
-  outbox: Omit<Outbox, "forget">;
-  network: Network;
+  outbox: Pick<Outbox, "due" | "content" | "drop" | "delivered" | "failed">;
+  /** Throws when no process can be started: then no receiver is to blame. */
+  post: () => (letter: Omit<Letter, "allowed">) => Promise<Posted>;
   /** The annotation that is sent. */
   dataOf(content: DeliveryContent): object;
   /** The key of its signature; null if that cannot be read any more. */
   secretOf(content: DeliveryContent): string | null;
   now: () => number;
-  /** `why` it failed; null when that is no news, because the site's receiver failed the last time too. */
-  heard(outcome: DeliveryOutcome, delivery: Delivery, why: string | null): void;
+  heard(news: DeliveryNews): void;
   /** For a write whose outcome is unknown: the process must end, and nothing is written after it. */
   lost(error: unknown): Promise<never>;
-}
-
-/** Null when it was taken, else why it was not. */
-async function tried(
-  delivery: Delivery,
-  content: DeliveryContent,
-  { network, dataOf, secretOf, now }: DeliveryParts,
-): Promise<string | null> {
-  const secret = secretOf(content);
-  if (secret === null)
-    return "its secret cannot be read, for the keys of the server are new: its owner must set it again";
-  try {
-    const message = messageOf(delivery, content.visibility, { data: dataOf(content), secret }, now());
-    const status = await post(new URL(content.webhook.url), message, network);
-    return status >= 200 && status < 300 ? null : `it answered ${status}`;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
 }
 
 /** Asks until it is answered: what was delivered must not go out again because the database is busy for a while. */
@@ -67,15 +63,6 @@ async function surely<T>({ lost }: Pick<DeliveryParts, "lost">, ask: () => Promi
 interface Deliveries {
   /** Begins what is due; resolves when it is begun. */
   turn(): Promise<void>;
-}
-
-/** Puts it off, or gives it up. `news`: the site's receiver took the one before. */
-async function miss(parts: DeliveryParts, delivery: Delivery, why: string, news: boolean): Promise<void> {
-  const { outbox, now, heard } = parts;
-  const { id, tries } = delivery;
-  const wait = WAITS_MS[tries];
-  heard(wait === undefined ? "given_up" : "failed", delivery, news || wait === undefined ? why : null);
-  await surely(parts, () => (wait === undefined ? outbox.done(id) : outbox.later(id, now() + wait)));
 }
 
 /** Asked for while it is under way, it is done once more, however often it was asked for. */
@@ -97,176 +84,204 @@ function oneAtATime(work: () => Promise<void>): () => Promise<void> {
   };
 }
 
-/** One delivery at a time of each site. */
+type SlotKind = "quick" | "other";
+
+/** A site that was never sent a letter is quick until it shows otherwise. */
+const kindOf = ({ failing, took_ms }: DueDelivery): SlotKind =>
+  failing === 1 || took_ms > QUICK_MS ? "other" : "quick";
+
+/** One delivery at a time of each site; a crowd of sites that belong together has one turn like everybody else. */
 function createSlots() {
-  const under_way = new Map<string, "new" | "failing">();
+  const under_way = new Map<string, { kind: SlotKind; place: string }>();
+  /** Places in the order in which they last had a slot. */
+  const turns = new Map<string, number>();
+  let turn = 0;
+
+  function has(counts: (one: { kind: SlotKind; place: string }) => boolean): number {
+    return [...under_way.values()].filter(counts).length;
+  }
+  /** `most` slots are shared by those that `among` counts. */
+  function hasShare(place: string, most: number, among: (kind: SlotKind) => boolean): boolean {
+    const free = most - has((one) => among(one.kind));
+    const own = has((one) => among(one.kind) && one.place === place);
+    const quarter = (QUARTER * most) / SLOTS;
+    return free > 0 && (own < quarter || free > quarter);
+  }
+  function mayTake(delivery: DueDelivery): boolean {
+    if (under_way.has(delivery.site_id) || !hasShare(delivery.place, SLOTS, () => true)) return false;
+    return kindOf(delivery) === "quick" || hasShare(delivery.place, SLOTS_OF_OTHERS, (kind) => kind === "other");
+  }
   return {
     isFull: () => under_way.size >= SLOTS,
-    /** False when none is free for it. */
-    take(site_id: string, kind: "new" | "failing"): boolean {
-      const of_kind = [...under_way.values()].filter((one) => one === kind).length;
-      const full = under_way.size >= SLOTS || (kind === "failing" && of_kind >= SLOTS_OF_FAILING);
-      if (full || under_way.has(site_id)) return false;
-      under_way.set(site_id, kind);
-      return true;
+    underWay: (): ReadonlySet<string> => new Set(under_way.keys()),
+    /** The one whose turn is next, which then has a slot; null if none may have one. `waiting`: by their sites' turns. */
+    take(waiting: readonly DueDelivery[]): DueDelivery | null {
+      let next: DueDelivery | null = null;
+      const turnOf = ({ place }: DueDelivery) => turns.get(place) ?? 0;
+      for (const delivery of waiting) {
+        if ((next === null || turnOf(delivery) < turnOf(next)) && mayTake(delivery)) next = delivery;
+      }
+      if (next === null) return null;
+      if (turns.size >= MOST_SITES) turns.clear();
+      turns.set(next.place, ++turn);
+      under_way.set(next.site_id, { kind: kindOf(next), place: next.place });
+      return next;
     },
     give: (site_id: string) => void under_way.delete(site_id),
   };
 }
 
-export function createDeliveries(parts: DeliveryParts): Deliveries {
-  const { outbox, now, heard } = parts;
-  const slots = createSlots();
-  const failing = new Set<string>();
+const isTaken = (posted: Posted): boolean => posted.status !== null && posted.status >= 200 && posted.status < 300;
 
-  /** False when its receiver did not take it: the next one then waits for the next turn. */
-  async function deliver(delivery: Delivery): Promise<boolean> {
-    const { id, site_id } = delivery;
-    const content = await surely(parts, () => outbox.content(id));
-    const why = content && (await tried(delivery, content, parts));
-    if (why !== null) {
-      const news = !failing.has(site_id);
-      if (failing.size < MOST_SITES) failing.add(site_id);
-      await miss(parts, delivery, why, news);
-      return false;
-    }
-    if (content !== null) {
-      failing.delete(site_id);
-      heard("delivered", delivery, null);
-    }
-    await surely(parts, () => outbox.done(id));
+/** The sentences for the operator and for the site's owner. */
+const reasonsOf = (posted: Posted) => {
+  if (posted.status === null) return { why: posted.why, told: posted.told };
+  const why = `it answered ${posted.status}`;
+  return { why, told: why };
+};
+
+type HeardOf = Pick<DeliveryNews, "site_id" | "host">;
+
+/** Tells of the try, and of the letters that are lost with it. */
+function hearMissed(heard: DeliveryParts["heard"], delivery: DueDelivery, missed: Missed, why: string, of: HeardOf) {
+  const { id, type } = delivery;
+  const outcome = missed.ended ? "ended" : "failed";
+  const given_up = missed.lost.some((one) => one.id === id);
+  if (missed.ended || !given_up) {
+    heard({ ...of, id, type, outcome, tries: delivery.tries + 1, why, told: missed.first || missed.ended });
+  }
+  // The line of the receiver that is gone for good says it of all that waited for it.
+  for (const one of missed.lost) heard({ ...of, ...one, outcome: "given_up", why, told: !missed.ended });
+}
+
+const unreadable = "its secret cannot be read, for the keys of the server are new: its owner must set it again";
+const UNREADABLE: Posted = { status: null, ms: 0, why: unreadable, told: unreadable };
+
+/** Sends one letter and writes down what became of it. False if its receiver did not take it. */
+async function deliver(
+  parts: DeliveryParts,
+  post: ReturnType<DeliveryParts["post"]>,
+  delivery: DueDelivery,
+): Promise<boolean> {
+  const { outbox, dataOf, secretOf, now, heard } = parts;
+  const { id, site_id, type, place } = delivery;
+  const content = await surely(parts, () => outbox.content(id));
+  if (content === null) {
+    await surely(parts, () => outbox.drop(id));
     return true;
   }
+  const { url } = content.webhook;
+  const secret = secretOf(content);
+  const message = (secret: string) => messageOf(delivery, content.visibility, { data: dataOf(content), secret }, now());
+  const posted = secret === null ? UNREADABLE : await post({ url, message: message(secret), place });
+  const answer = { id, status: posted.status, took_ms: posted.ms };
+  const of = { site_id, host: URL.parse(url)?.host ?? null };
+  if (isTaken(posted)) {
+    const recovered = (await surely(parts, () => outbox.delivered(answer)))?.recovered ?? false;
+    const outcome = recovered ? "recovered" : "delivered";
+    heard({ ...of, id, type, outcome, tries: delivery.tries + 1, why: null, told: recovered });
+    return true;
+  }
+  const { why, told } = reasonsOf(posted);
+  const missed = await surely(parts, () => outbox.failed({ ...answer, told }));
+  if (missed !== null) hearMissed(heard, delivery, missed, why, of);
+  return false;
+}
 
-  function begin(delivery: Delivery): void {
-    const { site_id } = delivery;
-    if (!slots.take(site_id, failing.has(site_id) ? "failing" : "new")) return;
-    void deliver(delivery).then(async (taken) => {
-      slots.give(site_id);
-      if (taken) await turn().catch(() => {}); // what keeps it from the next one now is said by the turn after
+export function createDeliveries(parts: DeliveryParts): Deliveries {
+  const { outbox, now } = parts;
+  const slots = createSlots();
+
+  function begin(post: ReturnType<DeliveryParts["post"]>, delivery: DueDelivery): void {
+    void deliver(parts, post, delivery).then(async () => {
+      slots.give(delivery.site_id);
+      await turn().catch(() => {}); // what keeps it from the next one now is said by the turn after
     });
   }
 
   const turn = oneAtATime(async () => {
     if (slots.isFull()) return;
+    // One that ends while this is read is here as it was before.
+    const under_way = slots.underWay();
     // Sites that are under way, and those that find no slot, must not hide the rest.
-    for (const delivery of await outbox.due(now(), MOST_SITES)) begin(delivery);
+    const waiting = (await outbox.due(now(), MOST_SITES)).filter(({ site_id }) => !under_way.has(site_id));
+    if (waiting.length === 0) return;
+    const post = parts.post();
+    for (let next = slots.take(waiting); next !== null; next = slots.take(waiting)) begin(post, next);
   });
   return { turn };
 }
 
-// One POST to an address that a stranger chose. It goes by a socket of our own: the name is resolved once, every address of
-// it is checked, and the connection is made to the one that was; no redirect is followed, no proxy asked, and of the answer
-// nothing is read but its status.
-
-interface Network {
-  /** All addresses of a name, the best first. */
-  resolve(name: string): Promise<readonly string[]>;
-  isCallable(address: string): boolean;
+interface PostProcess {
+  /** Starts the process where none runs. Throws when the machine gives none. */
+  post(): (letter: Omit<Letter, "allowed">) => Promise<Posted>;
+  close(): Promise<unknown>;
 }
 
-/** For all of it: name, connection, answer. */
-const LIMIT_MS = 5000;
-/** No receiver has more to say before it says how it went, nor much after it. */
-const LONGEST_HEAD = 16 * 1024;
-const MOST_READ = 64 * 1024;
-/** So many addresses of one name are tried. */
-const MOST_ADDRESSES = 3;
+/** A process that posts is replaced after so long: it has read /etc/resolv.conf once. */
+const LIFE_MS = 60_000;
 
-/** Throws when one is of a private network: a name that has both kinds is up to something. */
-async function addressesOf(name: string, { resolve, isCallable }: Network): Promise<readonly string[]> {
-  const addresses = isIP(name) === 0 ? await resolve(name) : [name];
-  if (addresses.length === 0) throw new Error(`${name} has no address`);
-  const refused = addresses.find((address) => !isCallable(address));
-  if (refused !== undefined) throw new Error(`${name} is at ${refused}, which is no address of the internet`);
-  return addresses.slice(0, MOST_ADDRESSES);
+/** The process answers within 5 s by itself. One that hangs is ended, with all that it sends. */
+const PATIENCE_MS = 15_000;
+
+interface Poster {
+  child: CalledChild<Letter, Posted>;
+  under_way: number;
 }
 
-function requestOf(url: URL, { headers, body }: SignedRequest): Buffer {
-  const lines = [
-    `POST ${url.pathname}${url.search} HTTP/1.1`,
-    `host: ${url.host}`,
-    ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
-    `content-length: ${Buffer.byteLength(body)}`,
-    "connection: close",
-  ];
-  return Buffer.from(`${lines.join("\r\n")}\r\n\r\n${body}`);
-}
+/** The process that posts: started with the first letter, again with the next one when it died, and anew each minute.
+ *  `died` hears why. */
+export function postProcess(allowed: readonly string[] | null, died: (why: string) => void): PostProcess {
+  const command = ownCommand(WEBHOOK_COMMAND, new URL("./entry.ts", import.meta.url));
+  const running = new Set<Poster>();
+  let current: Poster | null = null;
+  let closed = false;
 
-/** The status of the final answer; null while its head is not complete. */
-function statusIn(text: string): number | null {
-  const final = text.replace(/^(?:HTTP\/1\.[01] 1\d\d[^]*?\r\n\r\n)+/, "");
-  const [, status] = /^HTTP\/1\.[01] ([2-5]\d\d)[ \r][^]*?\r\n\r\n/.exec(final) ?? [];
-  return status === undefined ? null : Number(status);
-}
-
-function connect(url: URL, name: string, host: string): Socket {
-  const secure = url.protocol === "https:";
-  const port = Number(url.port) || (secure ? 443 : 80);
-  if (!secure) return connectPlain({ host, port });
-  return connectTls({ host, port, ...(isIP(name) === 0 && { servername: name }) });
-}
-
-/** Resolves with the status. The rest of the answer is thrown away, for as long as `ends` allows. */
-function ask(socket: Socket, connected: "connect" | "secureConnect", request: Buffer, ends: AbortSignal) {
-  const answer = Promise.withResolvers<number>();
-  let head: string | null = "";
-  let read = 0;
-  const end = (error: Error) => {
-    answer.reject(error);
-    socket.destroy();
-  };
-  ends.addEventListener("abort", () => end(new Error(`no answer within ${LIMIT_MS / 1000} seconds`)), { once: true });
-  socket.on(connected, () => socket.write(request));
-  socket.on("error", end);
-  socket.on("close", () => end(new Error("the connection was closed before an answer")));
-  socket.on("data", (bytes: Buffer) => {
-    if ((read += bytes.length) > MOST_READ) socket.destroy();
-    if (head === null) return;
-    head += bytes.toString("latin1");
-    const status = statusIn(head);
-    if (status === null) return head.length > LONGEST_HEAD ? end(new Error("the answer is no HTTP")) : undefined;
-    head = null;
-    answer.resolve(status);
-    socket.end();
-  });
-  return answer.promise;
-}
-
-const unreachable = (error: unknown): boolean => {
-  const { code } = error as { code?: unknown };
-  return typeof code === "string" && /^(ECONNREFUSED|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL)$/.test(code);
-};
-
-async function send(url: URL, message: SignedRequest, network: Network, ends: AbortSignal): Promise<number> {
-  const name = url.hostname.replace(/^\[(.*)\]$/, "$1");
-  const request = requestOf(url, message);
-  const connected = url.protocol === "https:" ? "secureConnect" : "connect";
-  let failure: unknown;
-  for (const address of await addressesOf(name, network)) {
-    ends.throwIfAborted();
+  function endIfDone(poster: Poster): void {
+    if (poster === current || poster.under_way > 0 || closed || !running.delete(poster)) return;
+    void poster.child.close();
+  }
+  function start(): Poster {
+    const child = startCalledChild<Letter, Posted>(command, (error) => died(error.message));
+    const poster = { child, under_way: 0 };
+    running.add(poster);
+    setTimeout(() => {
+      if (current === poster) current = null;
+      endIfDone(poster);
+    }, LIFE_MS).unref();
+    return poster;
+  }
+  async function call(poster: Poster, letter: Letter): Promise<Posted> {
+    poster.under_way++;
+    const late = setTimeout(poster.child.kill, PATIENCE_MS);
     try {
-      return await ask(connect(url, name, address), connected, request, ends);
-    } catch (error) {
-      if (!unreachable(error)) throw error;
-      failure = error;
+      return await poster.child.call(letter);
+    } catch {
+      // At a stop nobody asks any more: the letter is sent again after the next start. Else it may be what ended the
+      // process, and counts as a try.
+      if (closed) return new Promise(() => {});
+      const why = "the process that posts letters ended";
+      return { status: null, why, told: "the server was interrupted while it sent", ms: 0 };
+    } finally {
+      clearTimeout(late);
+      poster.under_way--;
+      endIfDone(poster);
     }
   }
-  throw failure;
-}
-
-/** The status of the answer. Throws without an answer, and when the address may not be called. */
-export async function post(url: URL, message: SignedRequest, network: Network): Promise<number> {
-  const ends = AbortSignal.timeout(LIMIT_MS);
-  const late = Promise.withResolvers<never>();
-  ends.addEventListener("abort", () => late.reject(new Error(`no answer within ${LIMIT_MS / 1000} seconds`)));
-  return Promise.race([send(url, message, network, ends), late.promise]);
-}
-
-/** The request that a receiver gets (COMMENTS 2): the body, and the headers of Standard Webhooks that prove its origin. */
-interface SignedRequest {
-  headers: Readonly<Record<string, string>>;
-  body: string;
+  return {
+    post() {
+      if (current === null || !current.child.alive()) {
+        if (current !== null) running.delete(current);
+        current = start();
+      }
+      const poster = current;
+      return (letter) => call(poster, { ...letter, allowed });
+    },
+    close() {
+      closed = true;
+      return Promise.all([...running].map(({ child }) => child.close()));
+    },
+  };
 }
 
 const BASE64_SECRET = "whsec_";

@@ -45,6 +45,8 @@ async function redeployed({ site_id }: DeployResult, person: Person, at = server
 
 /** Takes back what the seventh step of the schema added. */
 const COMMENT_TABLES = [
+  "webhook_states",
+  "webhook_deliveries",
   "webhook_outbox",
   "threads",
   "comments",

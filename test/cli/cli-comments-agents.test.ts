@@ -1,7 +1,11 @@
 /** `svc comments token …` and `svc comments webhook`: what programs are given (CONTRACT 8; COMMENTS 2 and 6). */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { deployed, homeWithSite, json } from "../kit/cli.ts";
+import { startServer } from "../kit/server.ts";
 import { shared, sharedServer } from "../kit/shared.ts";
+import { until } from "../kit/until.ts";
+import { commentedSite } from "../comments/agents.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -50,9 +54,43 @@ describe("CONTRACT 8: svc comments webhook", () => {
     expect([code, out]).toEqual([0, expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=\n$/)]);
     expect(err).toContain("https://example.org/hook is sent: thread.created");
     const { webhook } = await said("status");
-    expect(webhook).toEqual({ url: "https://example.org/hook", events: ["thread.created"] });
+    expect(webhook).toMatchObject({ url: "https://example.org/hook", events: ["thread.created"], waiting: 0, lost: 0 });
     expect((await comments("status")).err).toContain("Events go to https://example.org/hook");
     expect(await said("webhook", "off")).toMatchObject({ ok: true, webhook: null });
+  });
+
+  test("deliveries lists the last letters, status says what is wrong, and resend sends one again", async () => {
+    await using server = await startServer({ SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8" });
+    const site = await commentedSite(server);
+    const there = startReceiver();
+    there.answer = 500;
+    try {
+      const { site_id, manage_token } = site.site;
+      const run = (...args: string[]) =>
+        home.run(["comments", ...args, "--site", site_id, "--token", manage_token], {
+          env: { DEPLOY_URL: server.base_url },
+        });
+      await run("webhook", there.url);
+      await site.comment("Hello");
+      await until(async () => (await run("webhook", "deliveries")).out !== "");
+      const id = there.received[0]!.told.id;
+      expect((await run("webhook", "deliveries")).out).toMatch(
+        new RegExp(`^${id}  thread\\.created  \\S+Z  failed  500  1 try\n$`),
+      );
+      expect((await run("status")).err).toMatch(/taken none since .*: it answered 500\. Of its letters 1 wait/);
+      there.answer = 200;
+      const resent = await run("webhook", "resend", id);
+      expect([resent.code, resent.err]).toEqual([0, expect.stringContaining(`${id} is sent again`)]);
+      await until(() => there.received.length === 2);
+      expect(there.received[1]!.told.id).toBe(id);
+      expect(json(await run("webhook", "resend", "msg_unknown", "--json"))).toMatchObject({
+        ok: false,
+        code: "not_found",
+      });
+      expect((await run("webhook", "resend", "first")).err).toContain("svc comments webhook deliveries");
+    } finally {
+      there.stop();
+    }
   });
 
   test("an address of a private network is the server's refusal", async () => {

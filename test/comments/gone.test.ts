@@ -18,6 +18,9 @@ const TABLES = [
   "agent_tokens",
   "owner_codes",
   "passcode_networks",
+  "webhook_states",
+  "webhook_outbox",
+  "webhook_deliveries",
 ];
 
 const rowsOf = ({ site_id }: { site_id: string }) =>
@@ -32,6 +35,11 @@ const rowsOf = ({ site_id }: { site_id: string }) =>
 const ALL = TABLES.map((table) => [table, true] as const);
 const NONE = TABLES.map((table) => [table, false] as const);
 
+const LETTERS = [
+  ["webhook_outbox", "", ""],
+  ["webhook_deliveries", ", at, outcome, status, tries", ", created_at, 'delivered', 200, 1"],
+] as const;
+
 /** Something in every table. */
 async function fill(place: CommentedSite): Promise<void> {
   await place.turn("passcode");
@@ -44,6 +52,17 @@ async function fill(place: CommentedSite): Promise<void> {
   await ann.send(`${id}/report`, { method: "POST", body: { reason: "spam" } });
   await place.api("tokens", { method: "POST", body: { name: "x", scopes: ["read"] } });
   await place.api("owner-code", { method: "POST", body: {} });
+  const webhook = { url: "https://hooks.example/", events: ["thread.created"], secret: "sixteen letters or more" };
+  await place.api("settings", { method: "PATCH", body: { webhook } });
+  // Nothing is sent by this server.
+  for (const [table, columns, values] of LETTERS) {
+    write(
+      server.data_dir,
+      `insert into ${table} (id, site_id, type, comment_no, created_at${columns})
+       select 'msg_' || comment_no, site_id, 'thread.created', comment_no, created_at${values} from comments where site_id = ?`,
+      place.site.site_id,
+    );
+  }
   expect(rowsOf(place.site)).toEqual(ALL);
 }
 

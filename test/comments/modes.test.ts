@@ -220,7 +220,13 @@ describe("COMMENTS, ruling 12: settings", () => {
     const webhook = { url: "https://hooks.example/x", events: ["thread.created"], secret: "a very secret one" };
     const changed = await place.api("settings", { method: "PATCH", body: { webhook } });
     const { secret: _, ...shown } = webhook;
-    expect(changed.body).toEqual({ mode: "passcode", last_mode: "passcode", passcode_set: true, webhook: shown });
+    const state = { last_delivered_at: null, failing_since: null, last_error: null, waiting: 0, lost: 0 };
+    expect(changed.body).toEqual({
+      mode: "passcode",
+      last_mode: "passcode",
+      passcode_set: true,
+      webhook: { ...shown, ...state },
+    });
     const all = changed.text + (await place.api("settings")).text;
     expect([all.includes("secret"), all.includes(PASSCODE)]).toEqual([false, false]);
     expect((await place.api("settings", { method: "PATCH", body: { webhook: null } })).body.webhook).toBeNull();

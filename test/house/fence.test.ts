@@ -95,6 +95,10 @@ describe("the built-ins that belong to some rooms", () => {
     ["src/routes/x.ts", 'import { readFile } from "node:fs/promises";', 1],
     ["src/store/disk/x.ts", 'import { statSync } from "node:fs";', 0],
     ["src/serve/x.ts", 'import { marked } from "marked";', 1],
+    ["src/upkeep/x.ts", 'import { lookup } from "node:dns/promises";', 1],
+    ["src/webhooks/post.ts", 'import { lookup } from "node:dns";', 1],
+    ["src/operator/x.ts", 'import { lookup } from "node:dns/promises";', 1],
+    ["src/operator/doctor.ts", 'import { lookup } from "node:dns/promises";', 0],
   ])("the fence itself: %s with %s is %i breach", (path, text, count) => {
     expect(importBreaches(path, text)).toHaveLength(count);
   });
@@ -107,6 +111,8 @@ describe("the built-ins that belong to some rooms", () => {
     ["src/store/x.ts", "const request = new Request(url);", 1],
     ["src/routes/x.ts", "const shout = (request: Request): string => request.url;", 0],
     ["src/serve/x.ts", "const home = process.env.HOME;", 1],
+    ["src/upkeep/x.ts", "const found = await Bun.dns.lookup(name);", 1],
+    ["src/webhooks/post.ts", 'const found = await Bun.dns.lookup(name, { backend: "c-ares" });', 0],
     ["src/serve/x.ts", "const at = Date.now();", 1],
     ["src/pipeline/x.ts", "const now = Date.now;", 1],
     ["src/server/x.ts", "const timer = setInterval(work, 1000);", 1],
@@ -135,6 +141,14 @@ describe("the built-ins that belong to some rooms", () => {
     const threads = threadsOf(PRODUCT_SOURCES);
     expect(threads.length).toBeGreaterThan(0);
     expect(threads.filter((thread) => !build.includes(`"${thread}"`))).toEqual([]);
+  });
+
+  test("RELIABILITY A30: every look-up of the process that posts is c-ares', which takes no thread of the runtime's pool", () => {
+    const calls = (text: string) => [...text.matchAll(/\bBun\.dns\.\w+\([^()]*\)/g)].map(([call]) => call);
+    const made = calls(PRODUCT_SOURCES.get("src/webhooks/post.ts")!);
+    expect(made.length).toBeGreaterThan(0);
+    expect(made.filter((call) => !/^Bun\.dns\.lookup\(.*backend: "c-ares"/.test(call))).toEqual([]);
+    expect(calls('Bun.dns.lookup(name, { backend: "libc" })')).toHaveLength(1);
   });
 
   test("threads and children are started in src/run alone", () => {

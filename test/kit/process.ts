@@ -176,6 +176,9 @@ export const browserProcesses = (pid: number): number[] => childrenThat(pid, /--
 /** The processes in which a server has bodies coded. */
 export const codingProcesses = (pid: number): number[] => childrenThat(pid, /\0__code\0|\/coding\/entry\.ts\0/);
 
+/** The process in which a server posts webhooks. */
+export const postingProcesses = (pid: number): number[] => childrenThat(pid, /\0__webhooks\0|\/webhooks\/entry\.ts\0/);
+
 async function firstLine(stream: ReadableStream<Uint8Array>): Promise<string | null> {
   let text = "";
   const decoder = new TextDecoder();

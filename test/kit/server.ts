@@ -222,6 +222,10 @@ async function result(response: Response): Promise<DeployResult> {
   return JSON.parse(body) as DeployResult;
 }
 
+/** The same calls as of a server in the test's own process. */
+export const callsOf = ({ port, base_url }: { port: number; base_url: string }): TestServer =>
+  new TestServer("", { config: { port, base_url } } as unknown as Service);
+
 /** `await using server = await startServer("--max-files", "5")`, or `server[Symbol.asyncDispose]()` in afterAll. */
 export async function startServer(...flags: Setting[]): Promise<TestServer> {
   const server = new TestServer(await mkdtemp(join(tmpdir(), "svc-test-")));

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { FREELY, PAGES, PASSCODE } from "../comments/commented.ts";
 import { bearer, type Person, signUp } from "../kit/people.ts";
 import { type DeployResult, JSON_TYPE, ZIP } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
 import type { Json } from "./contract.ts";
 import { type Held, type HeldServer, type Sent, startHeld } from "./held.ts";
 
@@ -15,7 +17,7 @@ let held: HeldServer;
 let ann: Person;
 let site: DeployResult;
 beforeAll(async () => {
-  held = await startHeld(FREELY, { SVC_MCP: "on" });
+  held = await startHeld(FREELY, { SVC_MCP: "on", SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8" });
   ann = await signUp(held.server);
   const sent = { body: zipOf(PAGES), headers: { ...ZIP, ...ann.bearer } };
   site = (await held.ask("POST", "/sites", 200, sent)).body;
@@ -56,6 +58,31 @@ describe("COMMENTS 2: set up by whoever manages the site", () => {
     await manage("PATCH", "settings", 400, { body: { mode: "open" }, code: "invalid_input" });
     await manage("PATCH", "settings", 415, { body: "x", headers: { "content-type": "text/plain" } });
     await manage("GET", "settings", 401, { headers: bearer("svc_manage_none"), code: "unauthorized" });
+  });
+
+  test("letters of the webhook, how it goes with it, and one that is sent again", async () => {
+    const there = startReceiver();
+    const webhook = { url: there.url, events: ["thread.created"], secret: "0123456789abcdef" };
+    try {
+      await manage("PATCH", "settings", 200, { body: { webhook } });
+      expect((await manage("GET", "webhook/deliveries", 200)).body).toEqual({ deliveries: [] });
+      await post("To be told");
+      const isTaken = async () =>
+        (await manage("GET", "webhook/deliveries", 200)).body.deliveries[0]?.outcome === "delivered";
+      await until(isTaken, 100);
+      const again = (id: string) => `webhook/deliveries/${id}/again`;
+      const { id } = there.received[0]!.told;
+      await manage("POST", again(id), 200, { body: {} });
+      await until(async () => there.received.length === 2 && (await isTaken()), 100);
+      await manage("POST", again("msg_none"), 404, { body: {}, code: "not_found" });
+      there.answer = 410;
+      await manage("POST", again(id), 200, { body: {} });
+      await until(async () => "ended_at" in (await manage("GET", "settings", 200)).body.webhook, 100);
+      await manage("POST", again(id), 400, { body: {}, code: "invalid_input" });
+    } finally {
+      there.stop();
+      await manage("PATCH", "settings", 200, { body: { webhook: null } });
+    }
   });
 
   test("tokens of agents", async () => {

@@ -182,7 +182,7 @@ onLinux("a data directory that moves while it is served keeps its pages", async 
 
 const withOwn = (access: "ro" | "rw", ...command: string[]): string[] => [
   process.execPath,
-  join(import.meta.dir, "../kit/own-shm.ts"),
+  join(import.meta.dir, "../kit/own-mounts.ts"),
   access,
   ...command,
 ];

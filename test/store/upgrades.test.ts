@@ -12,6 +12,7 @@ import { ROOT } from "../kit/paths.ts";
 import { bearer } from "../kit/people.ts";
 import { expectOldFacts, OLD_SCHEMAS, unpackOldFolder } from "../kit/old-folders.ts";
 import { ended, startProcess, temporaryFolder } from "../kit/process.ts";
+import { until } from "../kit/until.ts";
 import { TestServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -346,4 +347,25 @@ test("A27 comments of before count on their page by the bytes that they take whe
     { written: 0 },
     ...bytes([`a "quote"before  after`]),
   ]);
+});
+
+test("COMMENTS 2: a letter that waited for a time of its own is due at once", async () => {
+  await using dir = await temporaryFolder();
+  const data_dir = join(dir.path, "data");
+  await leaveBehind(data_dir, WITHHELD);
+  using db = new Database(join(data_dir, "db"));
+  db.run(
+    `insert into webhook_outbox (id, site_id, type, comment_no, created_at, tries, next_at)
+     values ('msg_old', ?, 'thread.created', 1, ?, 3, ?)`,
+    [SITE, AT, Date.now() + 3_600_000],
+  );
+  db.close();
+  const server = new TestServer(data_dir);
+  await server.start([{ SVC_WEBHOOKS: "on" }]);
+  try {
+    // Its comment is gone: it is dropped when its turn comes.
+    await until(() => server.rows("webhook_outbox") === 0);
+  } finally {
+    await server.running.stop();
+  }
 });

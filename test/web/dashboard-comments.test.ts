@@ -4,7 +4,9 @@ import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
 import { newCommentId, newNoteEventId } from "../../src/base/tokens.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
+import { until } from "../kit/until.ts";
 import { visitorOf } from "../kit/visitor.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
 
 const FREE = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
 const GUIDE = "<!doctype html><title>Guide</title><p>On a normal connection deploys finish in two seconds.";
@@ -376,5 +378,39 @@ describe("A25 access", () => {
     expect((await bob.send(`${pathOf()}/tokens/${token_id}/revoke`, {})).status).toBe(404);
     expect((await ann.send(`${pathOf()}/tokens/${token_id}/revoke`, { csrf: "x" })).status).toBe(403);
     expect(await rows()).toHaveLength(1);
+  });
+});
+
+describe("webhook", () => {
+  test("COMMENTS 2: the page shows how it goes, the last letters, and a button that sends one again", async () => {
+    await using other = await startServer({ ...FREE, SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8" });
+    const ben = await visitorOf(other);
+    const own = await ben.deploy({ "index.html": "<!doctype html><title>x</title>x", "guide.html": GUIDE });
+    const call = ownerCalls(other, own, own.manage_token);
+    const there = startReceiver();
+    there.answer = 503;
+    try {
+      const page = () => ben.read(pathOf(own));
+      await turnOn(other, own, "anonymous");
+      expect((await page()).text).not.toContain("Webhook");
+      const webhook = { url: there.url, events: ["thread.created"], secret: "sixteen letters or more" };
+      expect((await call("PATCH", "settings", { webhook })).status).toBe(200);
+      expect((await page()).text).toContain("0 waiting, 0 lost, nothing was taken yet");
+      await new Commenter(other, own).comment("Hello");
+      await until(async () => (await page()).text.includes("Its receiver has taken nothing since"));
+      const { text, html } = await page();
+      expect(text).toContain("it answered 503");
+      expect(text).toContain("1 waiting, 0 lost");
+      const [, letter] = /name="letter" value="(msg_\w+)"/.exec(html)!;
+      there.answer = 200;
+      const sent = await ben.send(`${pathOf(own)}/resend`, { letter: letter! });
+      expect([sent.status, sent.location]).toEqual([303, expect.stringContaining("done=resent")]);
+      await until(() => there.received.length === 2);
+      await until(async () => (await page()).text.includes("Taken"));
+      expect((await page()).text).not.toContain("has taken nothing");
+      expect((await ben.send(`${pathOf(own)}/resend`, { letter: "msg_unknown" })).status).toBe(404);
+    } finally {
+      there.stop();
+    }
   });
 });

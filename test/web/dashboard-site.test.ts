@@ -57,6 +57,7 @@ describe("the head", () => {
       ["delete", { confirm: "x" }],
       ["comments/settings", { mode: "anonymous" }],
       ["comments/decide", { delete: "c_x" }],
+      ["comments/resend", { letter: "msg_x" }],
       ["comments/owner", {}],
       ["previews", { end: "x" }],
     ];

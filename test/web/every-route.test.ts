@@ -30,7 +30,7 @@ const addressOf = (path: string): string =>
     .replace(":id", site.site_id)
     .replace(":chapter", "cli")
     .replace(":version_id", "0123456789abcdef")
-    .replace(/:(comment|token|name)/, "x");
+    .replace(/:(comment|token|name|delivery)/, "x");
 const own = (): Record<string, string> => ({ host: new URL(server.base_url).host, origin: server.base_url });
 
 describe("WEB 1.6: headers", () => {

@@ -1,8 +1,9 @@
 /** What the delivery does where the database does not take what became of a letter (RELIABILITY 2). */
 import { afterEach, describe, expect, test } from "bun:test";
-import type { Delivery, DeliveryContent, Outbox } from "../../src/store/notes/outbox.ts";
+import type { DeliveryContent, DueDelivery, Outbox } from "../../src/store/notes/outbox.ts";
 import { refusals } from "../../src/store/refusals.ts";
-import { createDeliveries, type DeliveryOutcome } from "../../src/webhooks/delivery.ts";
+import { createDeliveries, type DeliveryNews } from "../../src/webhooks/delivery.ts";
+import { post } from "../../src/webhooks/post.ts";
 import { until } from "../kit/until.ts";
 import { type Receiver, startReceiver } from "./receiver.ts";
 
@@ -11,34 +12,45 @@ afterEach(() => receivers.splice(0).forEach(({ stop }) => stop()));
 
 const keyOf = ({ webhook }: DeliveryContent): string => webhook.secret;
 
-/** An outbox of one letter, whose `done` fails as it is told to, one time after the other. */
+/** An outbox of one letter, whose `delivered` fails as it is told to, one time after the other. */
 function delivering(failures: unknown[], secretOf: (content: DeliveryContent) => string | null = keyOf) {
   const there = startReceiver();
   receivers.push(there);
-  const delivery: Delivery = { id: "msg_1", site_id: "site_1", type: "thread.created", created_at: "", tries: 0 };
+  const letter = { id: "msg_1", site_id: "site_1", type: "thread.created", created_at: "", tries: 0 } as const;
+  const delivery: DueDelivery = { ...letter, place: "", turn_at: 0, took_ms: 0, failing: 0 };
   const webhook = { url: there.url, events: [delivery.type], secret: "sixteen letters or more" };
   let waiting = true;
   const writes: string[] = [];
-  const outbox: Outbox = {
+  const outbox: Pick<Outbox, "due" | "content" | "drop" | "delivered" | "failed"> = {
     due: async () => (waiting ? [delivery] : []),
     content: async () => (waiting ? ({ webhook, visibility: "public" } as DeliveryContent) : null),
-    async done() {
-      writes.push("done");
+    async delivered() {
+      writes.push("delivered");
       if (failures.length > 0) throw failures.shift();
       waiting = false;
+      return { recovered: false };
     },
-    later: async () => void writes.push("later"),
+    async failed() {
+      writes.push("failed");
+      return null;
+    },
+    drop: async () => void writes.push("drop"),
   };
-  const outcomes: DeliveryOutcome[] = [];
+  const outcomes: DeliveryNews["outcome"][] = [];
   const reasons: (string | null)[] = [];
   const lost: unknown[] = [];
   const deliveries = createDeliveries({
     outbox,
-    network: { resolve: async () => [], isCallable: () => true },
+    post:
+      () =>
+      async ({ url, message }) => {
+        const status = await post(new URL(url), message, { resolve: async () => [], isCallable: () => true });
+        return { status, ms: 1 };
+      },
     dataOf: () => ({}),
     secretOf,
     now: Date.now,
-    heard(outcome, _, why) {
+    heard({ outcome, why }) {
       outcomes.push(outcome);
       reasons.push(why);
     },
@@ -67,7 +79,7 @@ describe("RELIABILITY 2: a letter that was taken, and a database that does not t
     await until(() => writes.length === 2, 100);
     await deliveries.turn();
     expect(there.received).toHaveLength(1);
-    expect([writes, outcomes]).toEqual([["done", "done"], ["delivered"]]);
+    expect([writes, outcomes]).toEqual([["delivered", "delivered"], ["delivered"]]);
   }, 30_000);
 
   test("a COMMIT that nobody knows the end of: the process is told, and nothing is written after it", async () => {
@@ -77,6 +89,6 @@ describe("RELIABILITY 2: a letter that was taken, and a database that does not t
     await until(() => lost.length === 1);
     for (let n = 0; n < 5; n++) await deliveries.turn();
     expect(lost).toEqual([error]);
-    expect([writes, there.received.length]).toEqual([["done"], 1]);
+    expect([writes, there.received.length]).toEqual([["delivered"], 1]);
   });
 });

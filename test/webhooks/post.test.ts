@@ -1,7 +1,7 @@
 /** One POST of a webhook: to the address that was checked and to no other, in five seconds, wherever the answer points. */
 import { afterAll, describe, expect, test } from "bun:test";
 import { createServer, type Server, type Socket } from "node:net";
-import { post } from "../../src/webhooks/delivery.ts";
+import { post } from "../../src/webhooks/post.ts";
 
 const MESSAGE = { body: '{"a":"ü"}', headers: { "content-type": "application/json", "webhook-id": "msg_x" } };
 const ends: (() => void)[] = [];

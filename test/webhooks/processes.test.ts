@@ -4,10 +4,9 @@ import { afterAll, beforeAll, expect, test } from "bun:test";
 import { join } from "node:path";
 import { build, suffix } from "../kit/built.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
-import { TestServer } from "../kit/server.ts";
+import { startProcess, temporaryFolder } from "../kit/process.ts";
+import { callsOf } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
-import type { Service } from "../../src/server/service.ts";
 import { commentedSite } from "../comments/agents.ts";
 import { startReceiver } from "./receiver.ts";
 
@@ -23,15 +22,18 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(() => folder[Symbol.asyncDispose]());
 
-/** The same calls as of a server in the test's own process. */
-const callsOf = ({ port, base_url }: ServerProcess) =>
-  new TestServer("", { config: { port, base_url } } as unknown as Service);
-
 const start = (data_dir: string, env: Record<string, string> = {}) =>
   startProcess(["--data-dir", data_dir, ...(process.platform === "linux" ? ["--workers", "2"] : [])], {
     command: [program],
-    env: { SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8", SVC_RATE_COMMENT: "off", ...env },
+    env: { SVC_WEBHOOKS: "on", SVC_WEBHOOKS_ALLOW: "127.0.0.0/8", SVC_RATE_COMMENT: "off", SVC_LOG: "json", ...env },
   });
+
+/** The records of webhooks in a log. */
+const recordsOf = (log: string): Record<string, unknown>[] =>
+  log
+    .split("\n")
+    .filter((line) => line.includes('"event":"webhook"'))
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
 
 test("with several workers each event is told once, and what one start leaves the next one tells", async () => {
   await using dir = await temporaryFolder();
@@ -73,15 +75,21 @@ test("a receiver over TLS must prove the name that was set, by a certificate tha
   const tls = { cert: cert!, key: key! };
   // The certificate is for 127.0.0.1 and not for the other one.
   const [there, other] = [startReceiver(tls), startReceiver(tls, "127.0.0.2")];
-  /** What the log says of the first try, or nothing where it was taken. */
+  /** What the log says of why the first try failed, or nothing where it was taken. */
   const tell = async (name: string, { url, received }: typeof there, env: Record<string, string>) => {
     const server = await start(join(dir.path, name), env);
     try {
       const site = await commentedSite(callsOf(server));
       await site.configure({ webhook: { url, events: EVENTS, secret: SECRET } });
       await site.comment("Hello");
-      await until(() => received.length > 0 || server.stderr().includes("is tried again"), 50);
-      return /is tried again: (.*)/.exec(server.stderr())?.[1] ?? null;
+      const records = () => recordsOf(server.stderr());
+      await until(() => received.length > 0 || records().length > 0, 50);
+      const [record] = records();
+      if (record === undefined) return null;
+      const { site_id } = site.site;
+      expect(record).toMatchObject({ level: "info", site_id, type: "thread.created", outcome: "failed", tries: 1 });
+      expect([record["id"], record["host"]]).toEqual([expect.stringMatching(/^msg_/), new URL(url).host]);
+      return String(record["why"]);
     } finally {
       server.kill("SIGTERM");
       await server.exited;

@@ -22,11 +22,13 @@ export interface Received {
   told: { id: string; type: string; created_at: string; site_id: string; visibility: string; data: any };
 }
 
+type Answer = number | "silence" | "slow";
+
 export interface Receiver {
   url: string;
   received: Received[];
-  /** What it answers from now on; "silence": nothing. */
-  answer: number | "silence";
+  /** What it answers from now on; "silence": nothing; "slow": 200, just before it is given up. */
+  answer: Answer | ((told: Received["told"]) => Answer);
   stop(): void;
 }
 
@@ -41,8 +43,11 @@ export function startReceiver(tls?: { cert: string; key: string }, hostname = "1
       const { pathname } = new URL(request.url);
       const headers = Object.fromEntries(request.headers);
       received.push({ method: request.method, path: pathname, headers, body, told: JSON.parse(body) });
-      if (receiver.answer === "silence") return new Promise<Response>(() => {});
-      return new Response("ok", { status: receiver.answer });
+      const { answer: wanted } = receiver;
+      const answer = typeof wanted === "function" ? wanted(JSON.parse(body)) : wanted;
+      if (answer === "silence") return new Promise<Response>(() => {});
+      if (answer === "slow") await Bun.sleep(4700);
+      return new Response("ok", { status: answer === "slow" ? 200 : answer });
     },
   });
   const receiver: Receiver = {

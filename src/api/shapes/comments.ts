@@ -31,8 +31,16 @@ export const REPORT_REASONS = ["spam", "abuse", "privacy", "other"] as const;
 const VISIBILITIES = ["public", "pending", "rejected"] as const;
 
 const webhook = object(
-  { url: ADDRESS, events: array(oneOf("What is told.", WEBHOOK_EVENTS), "Some of them.") },
-  {},
+  {
+    url: ADDRESS,
+    events: array(oneOf("What is told.", WEBHOOK_EVENTS), "Some of them."),
+    last_delivered_at: refOrNull(TIME, "When its receiver last took a letter; null where it never did."),
+    failing_since: refOrNull(TIME, "Since when it takes none; null while it does."),
+    last_error: nullable(string("Why the last letter was not taken; null while they are.")),
+    waiting: integer("Letters that wait for it."),
+    lost: integer("Letters that were given up, and those that came when no more could wait."),
+  },
+  { ended_at: ref(TIME, "When it answered 410: nothing more is sent until the webhook is set anew.") },
   { description: "Where letters go, without their secret; null: nowhere." },
 );
 
@@ -58,6 +66,28 @@ const agentToken = {
 export const COMMENT_SETTINGS = named(
   "CommentSettings",
   object(settings, { warnings: array(NO_COOKIES, "Of a change that browsers do not go along with.") }),
+);
+
+export const WEBHOOK_DELIVERY = named(
+  "WebhookDelivery",
+  object({
+    id: string("`msg_…`, the same in all its tries."),
+    type: oneOf("What it tells.", WEBHOOK_EVENTS),
+    at: ref(TIME, "When it was last tried, or sent again."),
+    outcome: oneOf("`failed`: it is tried again; `waiting`: you sent it again.", [
+      "waiting",
+      "delivered",
+      "failed",
+      "given_up",
+    ]),
+    status: nullable(integer("The receiver's last answer; null where there was none.")),
+    tries: integer("So far."),
+  }),
+);
+
+export const WEBHOOK_DELIVERIES = named(
+  "WebhookDeliveries",
+  object({ deliveries: array(WEBHOOK_DELIVERY, "The latest first, at most 50.") }),
 );
 
 export const OWNER_CODE = named(

@@ -4,6 +4,8 @@ import { type Op, statement } from "../operation.ts";
 // In this order: a thread goes with its first comment.
 const OF_SITE = [
   "webhook_outbox",
+  "webhook_deliveries",
+  "webhook_states",
   "comment_reports",
   "comment_events",
   "agent_tokens",
@@ -31,6 +33,8 @@ function* removeCommentsOf(account_id: string): Op<void> {
 
 const KEYS = {
   webhook_outbox: "delivery_no",
+  webhook_deliveries: "outcome_no",
+  webhook_states: "site_id",
   comment_reports: "report_no",
   comment_events: "event_no",
   agent_tokens: "hash",

@@ -2,8 +2,10 @@
 import type { Bound } from "../operation.ts";
 import { ANCHORS } from "./anchors.ts";
 import { HISTORY } from "./changes.ts";
+import { DELIVERIES } from "./deliveries.ts";
 import { FEEDS } from "./feed.ts";
 import { MODERATING, REMOVING } from "./moderate.ts";
+import { RESENDING } from "./outbox.ts";
 import { PEOPLE } from "./people.ts";
 import { SETTINGS } from "./settings.ts";
 import { VIEWING } from "./view.ts";
@@ -19,5 +21,7 @@ export const NOTES = {
   ...WRITING,
   ...REMOVING,
   ...ANCHORS,
+  ...DELIVERIES,
+  ...RESENDING,
 };
 export type Notes = Bound<typeof NOTES>;

@@ -1,21 +1,35 @@
 /** The outbox of webhooks: deliveries to the addresses that owners set for their sites' comments (COMMENTS 2). It is filled in
  *  the transaction of the event, and emptied by the one process that delivers. */
+import { Refusal } from "../../base/errors.ts";
 import { isShown, siteState } from "../../base/site-state.ts";
 import { newDeliveryId } from "../../base/tokens.ts";
 import type { Site } from "../../base/types.ts";
-import type { Decided, CommentDecision, PublicComment, Webhook, WebhookEvent, Written } from "../notes.ts";
+import type {
+  Decided,
+  CommentDecision,
+  ListedDelivery,
+  PublicComment,
+  Webhook,
+  WebhookEvent,
+  Written,
+} from "../notes.ts";
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
+import { permission, type WriteBy } from "../permission.ts";
 import { siteRows } from "../sites.ts";
+import { type Delivery, deliveryRows, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
 import { deliveredItem } from "./feed.ts";
 
-export interface Delivery {
-  /** `msg_…`, the same in all tries. */
-  id: string;
-  site_id: string;
-  type: WebhookEvent;
-  created_at: string;
-  /** Tries that failed. */
-  tries: number;
+const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf } = deliveryRows;
+
+/** A letter that is due, with what decides whose turn it is. */
+export interface DueDelivery extends Delivery {
+  /** The site's owner; without one the customer (an IPv4 address, an IPv6 /48) that set the webhook. They share the slots. */
+  place: string;
+  /** When a letter of its site was last sent; 0 if never. */
+  turn_at: number;
+  /** How long that took. */
+  took_ms: number;
+  failing: 0 | 1;
 }
 
 /** The content of a delivery, and its receiver, as things are now. */
@@ -31,10 +45,9 @@ export interface DeliveryContent {
 const MOST_WAITING = 1000;
 
 const webhookOf = statement<{ webhook: string | null }>("select webhook from comment_settings where site_id = ?");
-const waiting = statement<{ n: number }>("select count(*) as n from webhook_outbox where site_id = ?");
 const insert = statement(
-  `insert into webhook_outbox (id, site_id, type, comment_no, created_at, next_at)
-   select ?1, site_id, ?3, comment_no, ?5, ?6 from comments where site_id = ?2 and id = ?4`,
+  `insert into webhook_outbox (id, site_id, type, comment_no, created_at)
+   select ?1, site_id, ?3, comment_no, ?5 from comments where site_id = ?2 and id = ?4`,
 );
 
 function* webhook(site_id: string): Op<Webhook | null> {
@@ -48,31 +61,37 @@ interface AnnouncedEvent {
   comment_id: string;
 }
 
-/** Adds a delivery to the site's owner, if they asked for it. */
+/** Adds a delivery to the site's owner, if they asked for it and their receiver is not gone for good. */
 function* announce({ type, site_id, comment_id }: AnnouncedEvent, id: string, now: number): Op<void> {
   const asked = yield* webhook(site_id);
   if (asked === null || !asked.events.includes(type)) return;
-  if ((yield* waiting.get(site_id))!.n >= MOST_WAITING) return;
-  yield* insert.do(id, site_id, type, comment_id, new Date(now).toISOString(), now);
+  const state = yield* stateOf.get(site_id);
+  if (state !== null && state.ended_at !== null) return;
+  if ((yield* waitingOf.get(site_id))!.n >= MOST_WAITING) return yield* refuse.do(site_id);
+  yield* insert.do(id, site_id, type, comment_id, new Date(now).toISOString());
 }
 
-const COLUMNS = "id, site_id, type, created_at, tries";
 // From site to site by the index: a thousand deliveries that wait for each cost no more than one.
-const due = statement<Delivery>(
+const due = statement<DueDelivery>(
   `with recursive waiting (of) as (
      select min(site_id) from webhook_outbox
      union all
      select (select min(site_id) from webhook_outbox where site_id > waiting.of) from waiting where waiting.of is not null)
-   select ${COLUMNS} from waiting join webhook_outbox on delivery_no = (
-     select delivery_no from webhook_outbox where site_id = waiting.of and next_at <= ?1
-     order by next_at, delivery_no limit 1)
-   order by tries > 0, next_at, delivery_no limit ?2`,
+   select letter.id, letter.site_id, type, letter.created_at, tries,
+     coalesce(owner_account_id, customer, network, '') as place,
+     case when turn_at is null or turn_at > ?1 then 0 else turn_at end as turn_at,
+     coalesce(took_ms, 0) as took_ms, failing_since is not null as failing
+   from waiting
+     join webhook_outbox as letter on delivery_no = (
+       select min(delivery_no) from webhook_outbox where site_id = waiting.of)
+     left join webhook_states on webhook_states.site_id = letter.site_id
+     left join sites on sites.site_id = letter.site_id
+   where coalesce(next_at, 0) <= ?1 or next_at > ?1 + ${LONGEST_WAIT}
+   order by 7, delivery_no limit ?2`,
 );
-const byId = statement<Delivery & { comment_no: number }>(
-  `select ${COLUMNS}, comment_no from webhook_outbox where id = ?`,
+const waitingNow = statement<{ waiting: number; oldest: string | null }>(
+  "select count(*) as waiting, min(created_at) as oldest from webhook_outbox",
 );
-const remove = statement("delete from webhook_outbox where id = ?");
-const putOff = statement("update webhook_outbox set tries = tries + 1, next_at = ?2 where id = ?1");
 
 function* contentOf(id: string, now: number): Op<DeliveryContent | null> {
   const row = yield* byId.get(id);
@@ -111,13 +130,60 @@ export const outboxRows = {
   decided,
 };
 
+const noSuchLetter = (): Refusal =>
+  new Refusal("not_found", "This site has no such letter among its last 50: list them for their ids.");
+const cannotSend = (why: string): Refusal => new Refusal("invalid_input", why);
+
+const sendAgain = statement(
+  `insert into webhook_outbox (id, site_id, type, comment_no, created_at, tries)
+   select id, site_id, type, comment_no, created_at, tries from webhook_deliveries where id = ?`,
+);
+
+/** A letter of the list is sent once more, under its id, and its receiver is tried at once. */
+function* again(
+  { announces = false }: Backend,
+  { site_id, by, id }: { site_id: string; by: WriteBy; id: string },
+  now: number,
+): Op<ListedDelivery> {
+  yield* permission.settableSite({ site_id, by }, now);
+  if (!announces) throw cannotSend("The operator of this server has turned webhooks off: nothing is sent.");
+  const row = yield* listedLetter.get(site_id, id);
+  if (row === null) throw noSuchLetter();
+  if ((yield* webhook(site_id)) === null) throw cannotSend("This site has no webhook: set one, then send it again.");
+  if ((yield* stateOf.get(site_id))?.ended_at) {
+    throw cannotSend("The receiver said that it is gone for good (410): set the webhook anew, then send it again.");
+  }
+  if ((yield* byId.get(id)) === null) {
+    if ((yield* waitingOf.get(site_id))!.n >= MOST_WAITING) {
+      throw cannotSend(`${MOST_WAITING} letters wait already: send it again once the receiver takes them.`);
+    }
+    yield* sendAgain.do(id);
+    if ((yield* contentOf(id, now)) === null) {
+      throw new Refusal("not_found", "What it told of is gone, or the webhook does not ask for it any more.");
+    }
+    yield* listed(row, { ...row, outcome: "waiting" }, now);
+  }
+  yield* tryNow.do(site_id);
+  const { type, at, outcome, status, tries } = (yield* listedLetter.get(site_id, id))!;
+  return { id, type, at, outcome, status, tries };
+}
+
 export const OUTBOX = {
-  /** The delivery that has been due longest, for each of at most `limit` sites; deliveries that were never tried come first. */
+  ...OUTCOMES,
+  /** The first letter of each of at most `limit` sites whose time has come; the site that was sent one longest ago first. */
   due: read((_, at: number, limit: number) => due.all(at, limit)),
   /** The content of a delivery; null if it has no receiver or no content any more: then it is done. */
   content: read(({ now }, id: string) => contentOf(id, now())),
-  done: write((_, id: string) => remove.do(id), { frees: true }),
-  /** After a try that failed. `next_at`: epoch milliseconds. */
-  later: write((_, id: string, next_at: number) => putOff.do(id, next_at)),
+  /** A letter that has no receiver or no content any more. */
+  drop: write((_, id: string) => remove.do(id), { frees: true }),
+  /** Letters that wait, and when the oldest of them came. */
+  waiting: read(() => waitingNow.get()),
 };
 export type Outbox = Bound<typeof OUTBOX>;
+
+/** For the site's owner. */
+export const RESENDING = {
+  sendAgain: write((backend, asked: { site_id: string; by: WriteBy; id: string }) =>
+    again(backend, asked, backend.now()),
+  ),
+};

@@ -15,6 +15,7 @@ import type {
 } from "../notes.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
+import { deliveryRows } from "./deliveries.ts";
 
 interface SettingsRow {
   last_mode: Exclude<CommentsMode, "off">;
@@ -71,6 +72,10 @@ function* configure(
   const webhook_by = wanted.webhook === undefined ? before.webhook_by : yield* permission.makerOf(by);
   const hook = webhook && JSON.stringify(webhook);
   yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, hook, webhook_by);
+  if (wanted.webhook) {
+    yield* deliveryRows.setAnew(site_id, wanted.customer ?? null);
+    if (wanted.webhook.url !== before.webhook?.url) yield* deliveryRows.beginAnew.do(site_id);
+  }
   const site = (yield* setMode.get(site_id, mode))!;
   return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by } };
 }

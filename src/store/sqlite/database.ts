@@ -22,6 +22,7 @@ import schema15 from "./schema-15.sql" with { type: "text" };
 import schema16 from "./schema-16.sql" with { type: "text" };
 import schema17 from "./schema-17.sql" with { type: "text" };
 import schema18 from "./schema-18.sql" with { type: "text" };
+import schema19 from "./schema-19.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -43,6 +44,7 @@ const STEPS: readonly string[] = [
   schema16,
   schema17,
   schema18,
+  schema19,
 ];
 
 const PRAGMAS = [

@@ -1,8 +1,18 @@
 /** One comment as its owner reads it: who wrote it, when, what they said, what others reported, and what can be decided. */
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
-import type { Author, NoteCounts, QueueItem, StoredComment, Visibility } from "../../store/notes.ts";
-import { badge, button, linkButton } from "../parts.ts";
+import type {
+  Author,
+  LetterOutcome,
+  ListedDelivery,
+  NoteCounts,
+  QueueItem,
+  StoredComment,
+  Visibility,
+  Webhook,
+  WebhookState,
+} from "../../store/notes.ts";
+import { badge, button, csrfField, linkButton, visuallyHidden, warningBox } from "../parts.ts";
 import { count, figure } from "../browser/wording.ts";
 import { ago, isolated } from "../words.ts";
 import { commentsPath, placeHref } from "./comment-lists.ts";
@@ -118,3 +128,67 @@ export const commentsCard = (site: Site, counts: NoteCounts): Html =>
     }
     ${waiting(site, counts)} ${linkButton(commentsPath(site.site_id), "Comments of this site", { small: true })}
   </section>`;
+
+/** The part of the page of a site's comments that shows how it goes with its webhook. */
+const OUTCOMES: Record<LetterOutcome, Html> = {
+  waiting: badge("Waiting"),
+  delivered: badge("Taken", "live"),
+  failed: badge("Not taken", "warn"),
+  given_up: badge("Given up", "bad"),
+};
+
+const answered = ({ status, tries }: ListedDelivery): string =>
+  `${status === null ? "no answer" : `answered ${status}`}, ${tries === 1 ? "one try" : `${figure(tries)} tries`}`;
+
+function letterItem(letter: ListedDelivery, now: number): Html {
+  const { id, type, at, outcome } = letter;
+  const again = html`Send again${visuallyHidden(id)}`;
+  return html`<li>
+    <p class="by"><span class="name">${type}</span> ${OUTCOMES[outcome]} ${ago(at, now)}</p>
+    <p class="small dim">${answered(letter)} · <code>${id}</code></p>
+    ${outcome !== "waiting" && html`<p>${button(again, { small: true, attributes: html`name="letter" value="${id}"` })}</p>`}
+  </li>`;
+}
+
+function webhookNotice({ ended_at, failing_since, last_error }: WebhookState, now: number): Html | null {
+  if (ended_at !== null) {
+    return warningBox(
+      html`Its receiver answered 410 ${ago(ended_at, now)}: it is gone for good, and nothing is sent to it.`,
+    );
+  }
+  if (failing_since === null) return null;
+  return warningBox(
+    html`Its receiver has taken nothing since ${ago(failing_since, now)}: ${isolated(last_error ?? "")}`,
+  );
+}
+
+interface WebhookLook {
+  webhook: Webhook;
+  state: WebhookState;
+  deliveries: readonly ListedDelivery[];
+  csrf: string;
+  now: number;
+}
+
+export function webhookCard(site_id: string, { webhook, state, deliveries, csrf, now }: WebhookLook): Html {
+  const { last_delivered_at, waiting, lost } = state;
+  const last = last_delivered_at === null ? "nothing was taken yet" : html`last taken ${ago(last_delivered_at, now)}`;
+  return html`<section class="card" aria-labelledby="webhook">
+    <h2 id="webhook">Webhook</h2>
+    <p class="small" dir="auto"><code>${webhook.url}</code></p>
+    ${webhookNotice(state, now)}
+    <p class="small dim">${figure(waiting)} waiting, ${figure(lost)} lost, ${last}.</p>
+    ${
+      deliveries.length > 0 &&
+      html`<details class="history">
+        <summary>Last letters</summary>
+        <form method="post" action="${commentsPath(site_id)}/resend">
+          ${csrfField(csrf)}
+          <ul class="threads" role="list">
+            ${deliveries.map((letter) => letterItem(letter, now))}
+          </ul>
+        </form>
+      </details>`
+    }
+  </section>`;
+}

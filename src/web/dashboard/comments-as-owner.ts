@@ -4,9 +4,10 @@ import { Refusal } from "../../base/errors.ts";
 import { decideAsOwner, rejectAllAsOwner, removeAsOwner } from "../../comments/moderate.ts";
 import type { OwnerCtx } from "../../comments/context.ts";
 import { endAgentToken, ownerCode } from "../../comments/owner-access.ts";
-import { applySettings } from "../../comments/owner-settings.ts";
+import { applySettings, resendDelivery } from "../../comments/owner-settings.ts";
 import { limitOwner } from "../../comments/limits.ts";
 import { html } from "../../html/template.ts";
+import { customerOf } from "../../http/context.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
 import { isSessionEnded, refusals } from "../../store/refusals.ts";
 import { answerPage } from "../frame.ts";
@@ -115,7 +116,7 @@ const saveCommentSettings = accountForm({
     const wanted = { mode: fields.get("mode"), ...(passcode !== "" && { passcode }) };
     const parts = ctx.parts.comments;
     await limitOwner({ site, parts });
-    await applySettings({ parts, site, by: ctx.caller }, wanted);
+    await applySettings({ parts, site, by: ctx.caller, customer: customerOf(ctx.client_address()) }, wanted);
     return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, "saved");
   },
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
@@ -129,13 +130,14 @@ const endingForm = (end: (asked: AccessForm) => Promise<unknown>, done: string) 
       const site = await ownSite(ctx);
       const parts = ctx.parts.comments;
       await limitOwner({ site, parts });
-      await end({ parts, site, by: ctx.caller, token_id: ctx.params.token ?? "" });
+      const customer = customerOf(ctx.client_address());
+      await end({ parts, site, by: ctx.caller, customer, token_id: ctx.params.token ?? "" });
       return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, done);
     },
     again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
   });
 
-interface AccessForm extends Pick<OwnerCtx, "parts" | "site" | "by"> {
+interface AccessForm extends Pick<OwnerCtx, "parts" | "site" | "by" | "customer"> {
   token_id: string;
 }
 
@@ -145,10 +147,24 @@ const revokeAgentToken = endingForm((asked) => endAgentToken(asked, asked.token_
 /** `POST …/comments/webhook/remove`. */
 const removeWebhook = endingForm((asked) => applySettings(asked, { webhook: null }), "webhook-removed");
 
+/** `POST …/comments/resend`: sends a letter of the webhook again. */
+const resendLetter = accountForm({
+  page: ({ params }) => commentsPath(params.id!),
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const parts = ctx.parts.comments;
+    await limitOwner({ site, parts });
+    await resendDelivery({ parts, site, by: ctx.caller }, fields.get("letter") ?? "");
+    return placeHref(site.site_id, placeOf(fields), "resent");
+  },
+  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The forms of the page of a site's comments. */
 export const COMMENT_ROWS: readonly Route[] = [
   ["POST", "/dashboard/sites/:id/comments/settings", saveCommentSettings],
   ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
+  ["POST", "/dashboard/sites/:id/comments/resend", resendLetter],
   ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
   ["POST", "/dashboard/sites/:id/comments/tokens/:token/revoke", revokeAgentToken],
   ["POST", "/dashboard/sites/:id/comments/webhook/remove", removeWebhook],

@@ -35,7 +35,7 @@ import { ago, isolated } from "../words.ts";
 import { accessSection } from "./access.ts";
 import { nameOf, ownSite, pathOfSite } from "./pages.ts";
 import { heldNotice } from "./state-badges.ts";
-import { commentBox, type Decision, decisionButton, reportsOf } from "./comment.ts";
+import { commentBox, type Decision, decisionButton, reportsOf, webhookCard } from "./comment.ts";
 import {
   commentsPath,
   type ListPlace,
@@ -160,6 +160,14 @@ function head(ctx: SignedIn, site: Site, can_open: boolean): Html {
 const offNotice = (): Html =>
   warningBox("Comments are off: nobody sees these threads. Turn comments on to decide on them.");
 
+/** The webhook and its last letters; null if the site has none. */
+async function webhookSection(ctx: SignedIn, { site_id }: Site, { webhook }: CommentSettings): Promise<Html | null> {
+  if (webhook === null) return null;
+  const { notes } = ctx.parts.store;
+  const [state, deliveries] = await Promise.all([notes.webhookState(site_id), notes.deliveries(site_id)]);
+  return webhookCard(site_id, { webhook, state, deliveries, csrf: csrfOf(ctx)!, now: ctx.parts.now() });
+}
+
 /** The page, also after a form of it was refused. */
 export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused): Promise<Response> {
   const state = siteState(site, ctx.parts.now());
@@ -173,7 +181,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
       <div class="stack tight">${threads}</div>
       <div class="side">
         ${commentSettings(ctx, { site, settings, here, ...refused, sent: refused?.sent, refusal: refused?.refusal })}
-        ${await accessSection(ctx, site, settings)}
+        ${await accessSection(ctx, site, settings)} ${await webhookSection(ctx, site, settings)}
       </div>
     </div>`;
   return answerPage(ctx, {

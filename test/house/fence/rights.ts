@@ -138,8 +138,11 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
         ...PORTABLE,
       ]),
   ],
+  // `lookup` takes a thread of the runtime's pool for as long as a name server is silent (BUN 8): files, sign-ins and
+  // deploys would wait for it. `doctor` is a program of its own; the other one runs on the user's machine.
+  [/^node:dns(\/promises)?$/, (path) => ["src/operator/doctor.ts", "src/client/loopback.ts"].includes(path)],
   [
-    /^node:(http|https|http2|tls|child_process|cluster|dgram|dns)(\/promises)?$/,
+    /^node:(http|https|http2|tls|child_process|cluster|dgram)(\/promises)?$/,
     (path) => !within(path, ["pipeline", "html", "store"]),
   ],
   // On a serving process's threads the runtime's codings spoil its memory (docs/decisions/service.md).
@@ -191,6 +194,7 @@ const TIMED: Where = [
   "client",
   "render",
   "serve",
+  "webhooks",
   "src/store/sqlite/driver.ts",
   "src/store/sqlite/database.ts",
   "src/pipeline/markdown/clock.ts",
@@ -206,7 +210,13 @@ const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
     /(?<![\w.])Request\b/,
     ["http", "serve", "comments", "src/render/gate.ts", "routes", "web", "server", "client"],
   ],
-  ["process.env", /\bprocess\.env\b/, ["server", "server.ts", "client", "cli", "cli.ts", "src/run/build-output.ts"]],
+  [
+    "process.env",
+    /\bprocess\.env\b/,
+    ["server", "server.ts", "client", "cli", "cli.ts", "src/run/build-output.ts", "src/run/child.ts"],
+  ],
+  // As with `node:dns`: only in the process that posts letters.
+  ["Bun.dns", /\bBun\.dns\b/, ["src/webhooks/post.ts"]],
   ["Date.now", /\bDate\.now\b/, ["server", "server.ts", "operator", "cli", "cli.ts", "web/browser", "comments/widget"]],
   ["new Date() for the time", /\bnew Date\(\)|\bDate\(\)/, []],
   ["performance.now", /\bperformance\.(now|timeOrigin)\b/, TIMED],

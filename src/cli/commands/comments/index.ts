@@ -149,17 +149,35 @@ const TOKENS: Command[] = [
   },
 ];
 
-const WEBHOOK: Command = {
-  name: "comments webhook",
-  arguments: ["<url>|off"],
-  summary: "Send what happens in the comments to an address, or stop",
-  details: ["Delivered by servers whose operator turned webhooks on. The signing secret is printed once."],
-  flags: [
-    { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
-    ...FLAGS,
-  ],
-  run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.webhook(...call)),
-};
+const WEBHOOK: Command[] = [
+  {
+    name: "comments webhook",
+    arguments: ["<url>|off"],
+    summary: "Send what happens in the comments to an address, or stop",
+    details: ["Delivered by servers whose operator turned webhooks on. The signing secret is printed once."],
+    flags: [
+      { name: "events", value: "events", help: "these alone, with commas, such as thread.created,reply.created" },
+      ...FLAGS,
+    ],
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.webhook(...call)),
+  },
+  {
+    name: "comments webhook deliveries",
+    arguments: [],
+    summary: "List the last letters and what became of each",
+    details: ["The outcome is delivered, failed (it is tried again), given_up or waiting (you sent it again)."],
+    flags: FLAGS,
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.deliveries(...call)),
+  },
+  {
+    name: "comments webhook resend",
+    arguments: ["<msg_…>"],
+    summary: "Send a letter again, under the same id",
+    details: ["A receiver that failed is tried at once, and gets all that waits when it answers."],
+    flags: FLAGS,
+    run: (...call) => import("./settings.ts").then(({ COMMENT_COMMANDS }) => COMMENT_COMMANDS.resend(...call)),
+  },
+];
 
 export const COMMENTS: readonly Command[] = [
   group({
@@ -171,5 +189,5 @@ export const COMMENTS: readonly Command[] = [
   ...MODERATION,
   group({ name: "comments token", summary: "Make, list and end tokens of agents that read comments", details: [] }),
   ...TOKENS,
-  WEBHOOK,
+  ...WEBHOOK,
 ];

@@ -1,14 +1,15 @@
-/** `svc comments status`, `enable`, `mode`, `off` and `webhook`: whether visitors may comment, who reads it, and where events
- *  are sent. */
+/** `svc comments status`, `enable`, `mode`, `off` and `webhook …`: whether visitors may comment, who reads it, and where
+ *  events are sent. */
 import { randomBlock } from "../../../base/random.ts";
 import type { Context, CallWords } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
 import { pipedLine, readTyped } from "../../terminal/input.ts";
 import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
+import { moment } from "../../terminal/units.ts";
 import type { OpenedSite } from "../chosen-site.ts";
 import { askComments, known, openComments } from "./opened.ts";
-import { type Infer, array, extend, pick } from "../../../api/shapes/builder.ts";
+import { type Infer, array, extend, object, pick } from "../../../api/shapes/builder.ts";
 import * as comments from "../../../api/shapes/comments.ts";
 import { ON_MODES } from "../../../api/shapes/common.ts";
 
@@ -45,14 +46,27 @@ function warn({ terminal }: Context, { warnings = [] }: CommentSettings): void {
   for (const { message, fix_recipe } of warnings) sayWithMark(terminal, yellow("!"), `${message} ${fix_recipe}`);
 }
 
+/** How it goes with the webhook, where it does not go well. */
+function webhookTrouble(webhook: NonNullable<CommentSettings["webhook"]>, now: number): string | null {
+  const { failing_since, last_error, waiting, lost, ended_at } = webhook;
+  if (ended_at !== undefined) {
+    return `Its receiver said ${moment(Date.parse(ended_at), now)} that it is gone for good (410): nothing is sent until you set it anew.`;
+  }
+  const counts = [waiting > 0 && `${waiting} wait`, lost > 0 && `${lost} are lost`].filter(Boolean).join(", ");
+  if (failing_since === null) return lost > 0 ? `Of its letters ${counts}.` : null;
+  return `Its receiver has taken none since ${moment(Date.parse(failing_since), now)}: ${last_error}. Of its letters ${counts}.`;
+}
+
 /** Prints `anonymous http://…` on stdout; the rest is for a person. */
-function show({ terminal }: Context, given: CallWords, { record }: OpenedSite, settings: CommentSettings): void {
+function show({ terminal, now }: Context, given: CallWords, { record }: OpenedSite, settings: CommentSettings): void {
   const { mode, passcode_set, webhook } = settings;
   if (given.json) return terminal.json({ ok: true, ...settings });
   terminal.result(`${mode} ${record.url}`);
   terminal.say(text`\n  ${MEANING[mode]}.`);
   if (passcode_set) terminal.say(text`  A passcode is set.`);
   if (webhook !== null) terminal.say(text`  Events go to ${webhook.url}: ${webhook.events.join(", ")}`);
+  const trouble = webhook && webhookTrouble(webhook, now());
+  if (trouble !== null) sayWithMark(terminal, yellow("!"), trouble);
   terminal.say();
 }
 
@@ -174,9 +188,39 @@ async function webhook(context: Context, given: CallWords): Promise<void> {
   context.terminal.result(secret);
 }
 
+const LETTER = pick(comments.WEBHOOK_DELIVERY, "id", "type", "at", "outcome", "status", "tries");
+const LETTERS = object({ deliveries: array(LETTER) });
+
+/** A row: `msg_…  thread.created  2026-11-22T09:14:00.000Z  failed  500  2 tries`. */
+const letterRow = ({ id, type, at, outcome, status, tries }: Infer<typeof LETTER>): string =>
+  [id, type, at, outcome, status ?? "-", `${tries} ${tries === 1 ? "try" : "tries"}`].join("  ");
+
+/** `svc comments webhook deliveries`: the last letters and what became of each. */
+async function deliveries(context: Context, given: CallWords): Promise<void> {
+  const opened = await openComments(context, given);
+  const { deliveries } = await askComments(opened, "webhook/deliveries", LETTERS);
+  if (given.json) return context.terminal.json({ ok: true, deliveries });
+  for (const letter of deliveries) context.terminal.result(letterRow(letter));
+}
+
+/** `svc comments webhook resend`: one of them once more, under the same id. */
+async function resend(context: Context, given: CallWords): Promise<void> {
+  const { argument } = given;
+  const call = svc("comments webhook resend");
+  if (argument === undefined) throw usage(`${call} wants the letter's id: ${call} <msg_…>`);
+  if (!/^msg_\w+$/.test(argument)) {
+    throw usage(`${call} wants an id that ${svc("comments webhook deliveries")} shows, not ${argument}.`);
+  }
+  const opened = await openComments(context, given);
+  const path = `webhook/deliveries/${argument}/again`;
+  const letter = await askComments(opened, path, LETTER, { method: "POST", json: {} });
+  if (given.json) return context.terminal.json({ ok: true, ...letter });
+  context.terminal.say(text`\n  ${green("✓")} ${argument} is sent again\n`);
+}
+
 type CommentSettings = Infer<typeof COMMENT_SETTINGS>;
 
 type Mode = (typeof MODES)[number];
 
 /** The commands that show and change how comments are set. */
-export const COMMENT_COMMANDS = { status, enable, mode, off, webhook };
+export const COMMENT_COMMANDS = { status, enable, mode, off, webhook, deliveries, resend };

@@ -88,6 +88,7 @@ function asSchema15(data_dir: string): void {
   for (const what of [
     ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
     ...["index comment_settings_plain", "index audit_invited"],
+    ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site"],
   ]) {
     db.run(`drop ${what}`);
   }
@@ -96,6 +97,7 @@ function asSchema15(data_dir: string): void {
     ["comments", "written"],
     ["threads", "written"],
     ["comment_settings", "webhook_encrypted"],
+    ["webhook_outbox", "probes"],
     ["sites", "owner_epoch"],
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],
@@ -103,6 +105,8 @@ function asSchema15(data_dir: string): void {
   ]) {
     db.run(`alter table ${table} drop column ${column}`);
   }
+  db.run("alter table webhook_outbox add column next_at integer not null default 0");
+  db.run("create index webhook_outbox_by_site on webhook_outbox (site_id, next_at)");
   db.run("PRAGMA user_version = 15");
 }
 

@@ -152,11 +152,9 @@ describe.concurrent("COMMENTS 2: what the owner is told of it", () => {
   test("no address inside that a name of the internet has", async () => {
     const site = await commentedSite(shut.server);
     await hook(site, { url: "https://hooks.example/" });
-    const webhook = JSON.stringify({ url: "http://localhost:9/", events: EVENTS, secret: SECRET });
     write(
       site.server.data_dir,
-      "update comment_settings set webhook = ? where site_id = ?",
-      webhook,
+      "update comment_settings set webhook = json_set(webhook, '$.url', 'http://localhost:9/') where site_id = ?",
       site.site.site_id,
     );
     await site.comment("Hello");

@@ -60,14 +60,14 @@ const forgetOld = statement(
      select outcome_no from webhook_deliveries where site_id = ?1 order by outcome_no desc limit 1 offset ${LISTED})`,
 );
 
-interface Outcome {
+interface ListedOutcome {
   outcome: LetterOutcome;
   status: number | null;
   tries: number;
 }
 
 /** Puts it at the top of its site's list. */
-function* listed(row: WaitingRow, { outcome, status, tries }: Outcome, now: number): Op<void> {
+function* listed(row: WaitingRow, { outcome, status, tries }: ListedOutcome, now: number): Op<void> {
   const { id, site_id, type, comment_no, created_at } = row;
   yield* forget.do(id);
   const at = new Date(now).toISOString();

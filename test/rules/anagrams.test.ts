@@ -5,7 +5,7 @@ import { describe, expect, test } from "bun:test";
 import { firstOf, lastOf } from "../../src/base/search.ts";
 import { answer } from "../../src/rules/answer.ts";
 import { rulesOf } from "../../src/rules/index.ts";
-import { expectWithin, fastest } from "../kit/cpu.ts";
+import { cpuOfAsync, expectWithin, fastest } from "../kit/cpu.ts";
 import { startExplained } from "../kit/explained.ts";
 import { anagrams, EVERY_KIND, KINDS, LONG } from "../kit/anagrams.ts";
 import { slugOf, startServer } from "../kit/server.ts";
@@ -76,6 +76,22 @@ describe("A24 a visitor of another site feels nothing of it", () => {
     await Promise.all(attacks);
     expect(hurt).toBeLessThan(Math.max(25, 25 * quiet));
   });
+});
+
+test.each(KINDS)("A24 an explanation costs no more than its letters: $kind, the anagram at the $end", async (row) => {
+  const { site_id, manage_token } = await server.deploy(anagrams(row));
+  const explain = async (path: string): Promise<void> => {
+    const headers = { authorization: `Bearer ${manage_token}` };
+    const asked = await server.api(`/sites/${site_id}/explain?url=${path}`, { headers });
+    expect((await asked.json()) as { status: number }).toMatchObject({ status: 404 });
+  };
+  const least = async (path: string): Promise<number> => {
+    const took: number[] = [];
+    for (let n = 0; n < 7; n++) took.push(await cpuOfAsync(() => explain(path + n)));
+    return Math.min(...took);
+  };
+  expect(await least(`/${"a".repeat(3900)}`)).toBeLessThan((await least("/x")) + 8);
+  expect(await least(`/${"a".repeat(LONG - 5)}`)).toBeLessThan((await least("/x")) + 8);
 });
 
 describe("A24 no search goes through a path of more than 2,048 characters", () => {

@@ -207,14 +207,14 @@ function saidText(format: LogFormat, said: ServerLine): string {
 
 /** Events of a start, each written before the next thing is done: an upgrade of the database holds the thread, and a log that
  *  writes later would tell of all of it at its end. */
-export const eventsAtOnce =
-  (format: LogFormat, now: () => number, fd = STDERR) =>
-  (message: string): void => {
-    const said: ServerLine = { time: new Date(now()).toISOString(), level: "info", message, request_id: undefined };
+export const createLogAtOnce = (format: LogFormat, now: () => number, fd = STDERR): Pick<Log, "event"> => ({
+  event(message, request_id) {
+    const said: ServerLine = { time: new Date(now()).toISOString(), level: "info", message, request_id };
     try {
       writeSync(fd, `${saidText(format, said)}\n`);
     } catch {} // nobody reads it: the start goes on
-  };
+  },
+});
 
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
 export function createLog(format: LogFormat, now: () => number, fd = STDERR): Log {

@@ -19,7 +19,7 @@ import { inFlight } from "../routes/deploys/request.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";
-import { createLog, eventsAtOnce, type Log } from "../run/log.ts";
+import { createLog, createLogAtOnce, type Log } from "../run/log.ts";
 import {
   createMetrics,
   type Figure,
@@ -262,9 +262,9 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
 
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
-export function prepareData({ data_dir, webhooks, log }: Config, now: () => number): { close(): void } {
-  const event = eventsAtOnce(log, now);
-  const tell = (sentence: string) => event(`upgrade of the database: ${sentence}`);
+export function prepareData({ data_dir, webhooks, log: format }: Config, now: () => number): { close(): void } {
+  const log = createLogAtOnce(format, now);
+  const tell = (sentence: string) => log.event(`upgrade of the database: ${sentence}`);
   return prepareDataDir(data_dir, { now: now(), drops_deliveries: webhooks === "off", tell });
 }
 

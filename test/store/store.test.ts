@@ -300,6 +300,7 @@ test("the pragmas are those of RELIABILITY 2", () => {
     value("busy_timeout"),
     value("foreign_keys"),
     value("trusted_schema"),
-  ]).toEqual(["wal", 2, 5000, 1, 0]);
+    value("secure_delete"),
+  ]).toEqual(["wal", 2, 5000, 1, 0, 1]);
   expect(statSync(join(data_dir, "db")).mode & 0o077).toBe(0);
 });

@@ -8,6 +8,7 @@ import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { refusals } from "../store/refusals.ts";
 import { unauthorized } from "./caller.ts";
 import type { AccountCtx, ApiHandlers } from "./context.ts";
+import { noteChange } from "./deploys/facts.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
 export const LONGEST_LABEL = 80;
@@ -143,12 +144,10 @@ export async function claimSite(ctx: AccountCtx, read: () => Promise<ClaimBody>)
   await limitClient(ctx, "rate_claim");
   const { claim_token, revoke_manage_tokens } = await read();
   const claim_hash = hashToken(claim_token);
-  return ctx.parts.store.ownership.claim({
-    site_id: ctx.params.id!,
-    claim_hash,
-    by: ctx.caller,
-    revoke_manage_tokens,
-  });
+  const claim = { site_id: ctx.params.id!, claim_hash, by: ctx.caller, revoke_manage_tokens };
+  const { site, changed } = await ctx.parts.store.ownership.claim(claim);
+  if (changed) noteChange(ctx.exchange, ctx.caller, { event: "claim", site });
+  return site;
 }
 
 async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {

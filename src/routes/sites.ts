@@ -16,6 +16,7 @@ import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/prev
 import { refusals, refuseUnlessWritable } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
 import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
+import { noteChange } from "./deploys/facts.ts";
 import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
@@ -97,8 +98,11 @@ async function rollback(ctx: SiteCtx) {
 }
 
 /** Moves the live pointer, and the passages of comments with it. */
-export async function makeVersionLive({ parts, client_address }: Ctx, rollback: Rollback): Promise<RolledBack> {
+export async function makeVersionLive(ctx: Ctx, rollback: Rollback): Promise<RolledBack> {
+  const { parts, client_address } = ctx;
   const moved = await parts.store.rollback(rollback);
+  const { site, previous_version_id: from } = moved;
+  noteChange(ctx.exchange, ctx.caller, { event: "rollback", site, from, version_id: rollback.version_id });
   if (moved.previous_version_id !== rollback.version_id) await carryComments(parts, moved.site, client_address());
   return moved;
 }
@@ -192,10 +196,12 @@ async function endPreview({ params, parts, site, by }: SiteCtx) {
 }
 
 /** Makes exactly its bytes live; the passages of comments go along as with a rollback. */
-export async function makePreviewLive({ parts, client_address }: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
+export async function makePreviewLive(ctx: Ctx, preview: NamedPreview): Promise<PromotedPreview> {
+  const { parts, client_address } = ctx;
   const { keep_versions, render } = parts.config;
   const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: render !== "off" });
   const { site, version_id, previous_version_id } = promoted;
+  noteChange(ctx.exchange, ctx.caller, { event: "promote", site, from: previous_version_id, version_id });
   if (previous_version_id !== version_id) await carryComments(parts, site, client_address());
   return promoted;
 }

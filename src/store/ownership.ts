@@ -41,11 +41,22 @@ export interface SiteSettingsChange {
 /** The same for a site that never was and for a token that is none (CONTRACT 4.4). */
 const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
 
-const own = statement<Site>(
+const setOwner = statement<Site>(
   "update sites set owner_account_id = ?, expires_at = null, network = null where site_id = ? returning *",
 );
 
-function* claim(wanted: Claim, now: number): Op<Site> {
+interface Claimed {
+  site: Site;
+  /** False if the account had it already. */
+  changed: boolean;
+}
+
+function* own(site_id: string, account_id: string, action: "claim" | "attach", now: number): Op<Site> {
+  yield* audit({ at: new Date(now).toISOString(), actor: account_id, action, site_id, account_id });
+  return (yield* setOwner.get(account_id, site_id))!;
+}
+
+function* claim(wanted: Claim, now: number): Op<Claimed> {
   const { site_id, claim_hash, by } = wanted;
   yield* sessionRows.refuseUnlessHeld(by);
   const token = yield* manageTokens.known(claim_hash);
@@ -57,7 +68,8 @@ function* claim(wanted: Claim, now: number): Op<Site> {
   }
   // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
   if (wanted.revoke_manage_tokens) yield* endTokens(site_id, "givers", by, now);
-  return site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site;
+  if (site.owner_account_id !== null) return { site, changed: false };
+  return { site: yield* own(site_id, by.account_id, "claim", now), changed: true };
 }
 
 function* endTokens(site_id: string, which: "all" | "givers", { account_id }: SignedIn, now: number): Op<number> {
@@ -81,7 +93,7 @@ function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: n
   if (site.owner_account_id === account_id) return "already_yours";
   if (site.owner_account_id !== null) return "already_owned";
   yield* manageTokens.noteUse(manage_hash, new Date(now).toISOString());
-  yield* own.get(account_id, site_id);
+  yield* own(site_id, account_id, "attach", now);
   return null;
 }
 
@@ -155,7 +167,10 @@ const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all
 
 export const OWNERSHIP = {
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
-  claim: change(({ now }, wanted: Claim) => claim(wanted, now()), its),
+  claim: change(
+    ({ now }, wanted: Claim) => claim(wanted, now()),
+    ({ site }) => its(site),
+  ),
   /** One answer for each, in their order; null means attached. */
   attach: change(({ now }, items: readonly Attach[], by: SignedIn) => attach(items, by, now()), someDone),
   /** Newest first, from the newest on or from the one after `after`; at most `limit`. */

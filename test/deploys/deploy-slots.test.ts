@@ -95,7 +95,7 @@ describe("a gate", () => {
     await until(() => begun.length === 5);
     expect(begun.slice(3).toSorted()).toEqual(["a3", "b2 refused"]);
     await end("a1", "b1", "a3");
-    expect(gate.load()).toEqual({ busy: 0, waiting: 0 });
+    expect(gate.load()).toEqual({ busy: 0, waiting: 0, oldest_ms: 0 });
   });
 
   test("gives a place back where the work fails, and lets nobody in once it is closed", async () => {

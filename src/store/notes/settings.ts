@@ -2,6 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
 import type { AgentToken, CommentSettings, AgentScope, SettingsChange, Webhook } from "../notes.ts";
+import { auditRepeated } from "../audit.ts";
 import { type Backend, change, note, type Op, read, statement, steps, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
 
@@ -36,6 +37,16 @@ const passcodeMissing = (): Refusal =>
     field: "passcode",
   });
 
+const hostOf = (webhook: Webhook | null): string => (webhook === null ? "none" : new URL(webhook.url).host);
+
+/** The changes that the audit log tells of. No secret: of a webhook only its host is told. */
+function changesOf(before: CommentSettings, after: CommentSettings): string[] {
+  const passcode = after.passcode_epoch === before.passcode_epoch ? [] : ["passcode"];
+  const mode = after.mode === before.mode ? [] : [`mode ${after.mode}`];
+  const host = hostOf(after.webhook);
+  return [...mode, ...passcode, ...(host === hostOf(before.webhook) ? [] : [`webhook ${host}`])];
+}
+
 /** A mode that cannot be entered leaves all as it was. */
 function* configure(
   site_id: string,
@@ -51,7 +62,13 @@ function* configure(
   const passcode_epoch = before.passcode_epoch + (wanted.passcode_hash === undefined ? 0 : 1);
   yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, webhook && JSON.stringify(webhook));
   const site = (yield* setMode.get(site_id, mode))!;
-  return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook } };
+  const settings = { mode, last_mode, passcode_hash, passcode_epoch, webhook };
+  const reason = changesOf(before, settings).join(", ");
+  const at = new Date(now).toISOString();
+  if (reason !== "") {
+    yield* auditRepeated({ at, ...permission.actorOf(by), action: "set-comments", site_id, reason });
+  }
+  return { site, settings };
 }
 
 const MOST_TOKENS = 100;

@@ -17,6 +17,7 @@ import schema10 from "./schema-10.sql" with { type: "text" };
 import schema11 from "./schema-11.sql" with { type: "text" };
 import schema12 from "./schema-12.sql" with { type: "text" };
 import schema13 from "./schema-13.sql" with { type: "text" };
+import schema20 from "./schema-20.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -33,6 +34,7 @@ const STEPS: readonly string[] = [
   schema11,
   schema12,
   schema13,
+  schema20,
 ];
 
 const PRAGMAS = [

@@ -191,6 +191,7 @@ const TIMED: Where = [
   "client",
   "render",
   "serve",
+  "src/routes/deploys/request.ts",
   "src/store/sqlite/driver.ts",
   "src/pipeline/markdown/clock.ts",
   "src/web/browser/zone/collect.ts",

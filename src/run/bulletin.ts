@@ -1,10 +1,10 @@
-/** What a process tells beside its figures, for `svc-server status` and for the hourly record of the log: the hosts that got
+/** The bulletin of a process: what it tells beside its figures, for `svc-server status` and for the hourly record of the log: the hosts that got
  *  the most bytes, and its last error lines. It is text in a place of the process's own, and bounded, whatever is asked for. */
 import packageJson from "../../package.json" with { type: "json" };
 import { UNIT_MS } from "../base/units.ts";
 
 /** A host, and the bytes of the bodies that it was answered with. */
-export type HostBytes = readonly [host: string, bytes: number];
+type HostBytes = readonly [host: string, bytes: number];
 
 /** Hosts that are counted at a time. Past them those with the fewest bytes are forgotten, half of them at once: so a count is
  *  never too high, and a flood of names takes no memory and hides no busy host. */
@@ -13,7 +13,7 @@ const MOST_HOSTS = 2048;
 const TOLD_HOSTS = 60;
 const LONGEST_HOST = 100;
 /** Hosts of one record of the log. */
-export const BUSIEST = 20;
+const BUSIEST = 20;
 
 /** The bytes of one host in this hour. The answers of a host find it without a search. */
 export class HostTraffic {

@@ -39,7 +39,7 @@ interface RepeatedAct extends AuditEntry {
   site_id: string;
 }
 
-/** Of such acts the newest of each site are kept. */
+/** Keeps the newest of such acts of each site. */
 export function* auditRepeated(act: RepeatedAct): Op<void> {
   yield* audit(act);
   yield* forgetOld.do(act.site_id, KEPT);

@@ -93,8 +93,10 @@ export const audit: OperatorCommand = {
   name: "audit",
   arguments: [],
   flags: [JSON_FLAG],
-  summary: "list what operators did and what was deleted, newest last",
-  details: ["The actor is `operator`, `expiry` or the account_id of the owner."],
+  summary: "list what operators did, what was deleted, and who claimed or rolled back, newest last",
+  details: [
+    "The actor is `operator`, `expiry`, an account_id, the token_id of a deploy token, or `manage_token`. Of rollbacks, promotes and changes of comments the last twenty of each site are kept.",
+  ],
   async run(context, given) {
     await list(context, given, await context.open().audit(), {
       TIME: (row) => row.at,

@@ -104,8 +104,11 @@ function span(ms: number): string {
 
 /** `2026-11-24 06:40 UTC`. */
 const minute = (at: string): string => `${at.slice(0, 16).replace("T", " ")} UTC`;
-const ago = (at: string | null, now: number, never: string): string =>
-  at === null ? never : `${minute(at)}, ${span(Math.max(0, now - Date.parse(at)))} ago`;
+function ago(at: string | null, now: number, never: string): string {
+  if (at === null) return never;
+  const past = now - Date.parse(at);
+  return `${minute(at)}, ${past < UNIT_MS.s ? "just now" : `${span(past)} ago`}`;
+}
 
 function queueText({ waiting, oldest_seconds }: { waiting: number; oldest_seconds: number | null }): string {
   if (waiting === 0) return "none waiting";

@@ -1,5 +1,6 @@
-/** The bulletin of a process: what it tells beside its figures, for `svc-server status` and for the hourly record of the log: the hosts that got
- *  the most bytes, and its last error lines. It is text in a place of the process's own, and bounded, whatever is asked for. */
+/** The bulletin of a process (CONTRACT 7.3, 7.4): the hosts that got the most bytes, and its last error lines, for `svc-server
+ *  status` and for the hourly record of the log. It is text in a place of the process's own, and bounded, whatever is asked
+ *  for. */
 import packageJson from "../../package.json" with { type: "json" };
 import { UNIT_MS } from "../base/units.ts";
 

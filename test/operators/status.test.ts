@@ -1,10 +1,11 @@
-/** CONTRACT 7: `status` shows how the server is on one screen, and each hour's busiest hosts are a record of the log. */
+/** CONTRACT 7.3, 7.4: `status` shows how the server is on one screen, and each hour's busiest hosts are a record of the log. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
 import { createTraffic, errorsOf, hourOf, trafficOf, withoutSecrets } from "../../src/run/bulletin.ts";
 import { certificateFor, pairFiles } from "../kit/certificate.ts";
+import { write } from "../kit/database.ts";
 import { blobFile, operator } from "../kit/operator.ts";
 import { ROOT } from "../kit/paths.ts";
 import { ended, local, type ServerProcess, sharedPages, startProcess, temporaryFolder } from "../kit/process.ts";
@@ -115,6 +116,40 @@ describe("beside a running server", () => {
     const status = await statusOf(dir.path);
     expect([bytesOf(status, busy.slug), bytesOf(status, quiet.slug)]).toEqual([sent, little]);
     expect(status).toMatchObject({ running: true, processes: 2 });
+    await server.end();
+  });
+
+  test("what waits is told with the age of its oldest, and what is to be judged", async () => {
+    await using dir = await temporaryFolder();
+    const server = await startProcess(["--data-dir", dir.path]);
+    const { slug, site_id } = await deploy(server, "reported");
+    const headers = { host: `${slug}.localhost:${server.port}`, "content-type": "application/json" };
+    const body = JSON.stringify({ reason: "spam" });
+    expect((await fetch(`${local(server)}/_svc/report`, { method: "POST", headers, body })).status).toBe(202);
+    const hour_ago = Date.now() - 3_600_000;
+    write(
+      dir.path,
+      "insert into webhook_outbox (id, site_id, type, comment_no, created_at, next_at) values ('msg_1', ?, 'thread.created', 1, ?, 9e15)",
+      site_id,
+      new Date(hour_ago).toISOString(),
+    );
+    write(
+      dir.path,
+      "insert into renders (version_no, site_id, status, asked_at) select version_no, site_id, 'pending', ? from versions",
+      hour_ago + 1_800_000,
+    );
+    const { queues, ...status } = JSON.parse((await operator(dir.path, ["status", "--json"])).stdout) as {
+      queues: Record<string, { waiting: number; oldest_seconds: number }>;
+    };
+    expect(status).toMatchObject({ open_reports: 1, quarantined: 0 });
+    expect([queues.webhooks!.waiting, queues.renders!.waiting]).toEqual([1, 1]);
+    expect(queues.webhooks!.oldest_seconds).toBeGreaterThanOrEqual(3600);
+    expect(queues.renders!.oldest_seconds).toBeGreaterThanOrEqual(1800);
+    expect(queues.renders!.oldest_seconds).toBeLessThan(3600);
+    const { stdout } = await operator(dir.path, ["status"]);
+    expect(stdout).toMatch(/^Webhooks +1 waiting, the first for 1 h$/m);
+    expect(stdout).toMatch(/^Renders +1 waiting, the first for 30 min$/m);
+    expect(stdout).toMatch(/^To judge +1 open report, 0 sites in quarantine \(svc-server reports\)$/m);
     await server.end();
   });
 

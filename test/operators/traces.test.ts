@@ -1,4 +1,4 @@
-/** CONTRACT 7: who did what, and where the time went: lines of the log, and rows of the audit log. */
+/** CONTRACT 7, 7.1: who did what, and where the time went: lines of the log, and rows of the audit log. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type AuditLine, listed } from "../kit/operator.ts";
 import { PASSWORD } from "../kit/people.ts";

@@ -3,6 +3,7 @@
  *  for. */
 import packageJson from "../../package.json" with { type: "json" };
 import { UNIT_MS } from "../base/units.ts";
+import { visible } from "../base/visible.ts";
 
 /** A host, and the bytes of the bodies that it was answered with. */
 type HostBytes = readonly [host: string, bytes: number];
@@ -55,6 +56,7 @@ export const hourOf = (now: number): number => Math.floor(now / UNIT_MS.h);
 export function createTraffic(): Traffic {
   /** Those that have bytes. */
   const counted = new Set<HostTraffic>();
+  /** By the host as it was sent, too. */
   const known = new Map<string, HostTraffic>();
   let current = 0;
   let last: HourTraffic = { hour: 0, hosts: [] };
@@ -85,13 +87,14 @@ export function createTraffic(): Traffic {
   }
   return {
     of(sent) {
-      const host = sent.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
-      const found = known.get(host);
+      const found = known.get(sent);
       if (found !== undefined) return found;
       if (known.size >= MOST_HOSTS) known.clear();
-      const made = new HostTraffic(host, enter);
-      known.set(host, made);
-      return made;
+      const host = sent.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
+      const one = known.get(host) ?? new HostTraffic(host, enter);
+      known.set(host, one);
+      known.set(sent, one);
+      return one;
     },
     hours(now) {
       turnOver(hourOf(now));
@@ -111,8 +114,7 @@ const LONGEST_LINE = 300;
 
 /** The first line of an error, without what may open something: tokens, and the user and query of an address. */
 export const withoutSecrets = (text: string): string =>
-  text
-    .split("\n", 1)[0]!
+  visible(text.split("\n", 1)[0]!)
     .replace(/\b(svc_[a-z]+_|whsec_)[\w+/=-]+/g, "$1…")
     .replace(/:\/\/[^\s/@]+@/g, "://…@")
     .replace(/\?[^\s"')]+/g, "?…")

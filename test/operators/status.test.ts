@@ -3,7 +3,15 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { statSync, unlinkSync } from "node:fs";
 import { join } from "node:path";
 import packageJson from "../../package.json";
-import { createTraffic, errorsOf, hourOf, trafficOf, withoutSecrets } from "../../src/run/bulletin.ts";
+import {
+  bulletinBoard,
+  createTraffic,
+  errorsOf,
+  hourOf,
+  readBulletins,
+  trafficOf,
+  withoutSecrets,
+} from "../../src/run/bulletin.ts";
 import { certificateFor, pairFiles } from "../kit/certificate.ts";
 import { write } from "../kit/database.ts";
 import { blobFile, operator } from "../kit/operator.ts";
@@ -112,8 +120,11 @@ describe("beside a running server", () => {
     let sent = 0;
     for (let n = 0; n < 40; n++) sent += await ask(server, busy.slug);
     const little = await ask(server, quiet.slug);
-    await until(async () => bytesOf(await statusOf(dir.path), busy.slug) >= sent, 300);
-    const status = await statusOf(dir.path);
+    let status = await statusOf(dir.path);
+    await until(async () => {
+      status = await statusOf(dir.path);
+      return bytesOf(status, busy.slug) >= sent && bytesOf(status, quiet.slug) >= little;
+    }, 300);
     expect([bytesOf(status, busy.slug), bytesOf(status, quiet.slug)]).toEqual([sent, little]);
     expect(status).toMatchObject({ running: true, processes: 2 });
     await server.end();
@@ -287,6 +298,23 @@ describe("what is counted of hosts is bounded", () => {
     expect([next.hosts, last.hosts[0]]).toEqual([[], ["early.example", 10_000_000]]);
     early.add(7);
     expect(traffic.hours(3_600_000)[0].hosts).toEqual([["early.example", 7]]);
+  });
+
+  test("a bulletin that is too long for its place tells of fewer hosts, and of all errors", () => {
+    const hosts = Array.from({ length: 60 }, (_, n): [string, number] => [`${n}`.padStart(100, "h"), 60 - n]);
+    const errors = Array.from({ length: 10 }, () => ({ at: new Date(0).toISOString(), message: "e".repeat(300) }));
+    const shown: string[] = [];
+    const put = (text: string) => text.length < 12_000 && shown.push(text) > 0;
+    const tell = bulletinBoard(
+      put,
+      () => errors,
+      () => [7, 6].map((hour) => ({ hour, hosts })),
+    );
+    tell();
+    tell(); // nothing is new
+    expect(shown.length).toBe(1);
+    const told = readBulletins([...shown, "cut sh"]);
+    expect([told.length, told[0]!.errors.length, trafficOf(told, 6).length]).toEqual([1, 10, 20]);
   });
 
   test("twenty hosts of an hour, those of all processes together", () => {

@@ -64,10 +64,10 @@ async function* pagesOf({ listing }: Operations, sort: SiteSort, limit: number) 
 const sites: OperatorCommand = {
   name: "sites",
   arguments: [],
-  flags: [{ name: "sort", value: SORTS.join("|") }, { name: "limit", value: "n" }, JSON_FLAG],
+  flags: [{ name: "sort", value: "order" }, { name: "limit", value: "n" }, JSON_FLAG],
   summary: "list all sites, newest last, or those that store most first",
   details: [
-    "OWNER is the address of its account. LIVE is what its live version holds, STORED what all its versions do (files that they share are stored once), DISK what that takes on the disk. --sort stored and --sort live begin with the largest, --sort name goes by slug.",
+    "OWNER is the address of its account. LIVE is what its live version holds, STORED what all its versions do (files that they share are stored once), DISK what that takes on the disk. --sort stored and --sort live begin with the largest, --sort name goes by slug, --sort created is the order without it.",
   ],
   async run(context, given) {
     const [sort, limit] = [sortOf(given), limitOf(given)];

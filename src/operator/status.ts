@@ -124,6 +124,7 @@ function certificateText(end: string | null, now: number): string {
 function headOf({ running, version, up_since, processes, address, data_dir }: Status, now: number): string[] {
   const where = `${address ?? "never started"}, data in ${data_dir}`;
   if (!running) return ["No server runs on this data folder.", where];
+  if (processes === 0) return ["A server runs, but its figures cannot be seen from here: ask in its container.", where];
   const up = up_since === null ? "" : `, up since ${minute(up_since)} (${span(now - Date.parse(up_since))})`;
   return [
     `svc-server ${version ?? "of another version"}${up}${processes > 1 ? `, ${processes} processes` : ""}`,

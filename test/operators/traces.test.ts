@@ -228,6 +228,15 @@ describe("the audit log", () => {
     ]);
   });
 
+  test("has sites that were attached by their manage_tokens", async () => {
+    const cy = await signUp("cy@audit.example");
+    const site = await upload("/sites", "to be attached");
+    const { site_id, manage_token } = site;
+    const answer = await send("POST", "/account/bulk-attach", { sites: [{ site_id, manage_token }] }, cy.session_token);
+    expect(await answer.json()).toMatchObject({ attached: [site_id] });
+    expect(await acts(site)).toEqual([[cy.account_id, "attach", null]]);
+  });
+
   test("keeps the last twenty of a site's rollbacks, so that a loop of them fills no disk", async () => {
     const site = await upload("/sites", "a");
     const other = await upload(`/sites/${site.site_id}/deploys`, "b", site.manage_token);

@@ -61,7 +61,7 @@ describe("the stages of a deploy", () => {
     const slowly = new ReadableStream({
       async start(controller) {
         controller.enqueue(zip.slice(0, 10));
-        await Bun.sleep(400);
+        await Bun.sleep(2000); // a busy server may begin to read late
         controller.enqueue(zip.slice(10));
         controller.close();
       },

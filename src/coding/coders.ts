@@ -18,8 +18,10 @@ const codingCommand = (): string[] => ownCommand(CODING_COMMAND, new URL("./entr
 export const startCodingProcess = (command: readonly string[] = codingCommand()): CodingProcess =>
   startJobChild(command);
 
-interface Coders {
+export interface Coders {
   code: Code;
+  /** Bodies that wait for a process, and for how long the first of them has waited. */
+  load(): { waiting: number; oldest_ms: number };
   /** Gives up what is under way, ends the processes. */
   stop(): Promise<void>;
 }
@@ -70,7 +72,7 @@ function restingByPriority({ log, idle_ms = IDLE_MS }: CoderOptions, startOne: (
 export function createCoders(options: CoderOptions, startOne: () => CodingProcess = startCodingProcess): Coders {
   const { log, processes = Math.max(2, availableParallelism()) + 1, deadline_ms = DEADLINE_MS } = options;
   const { kind, close } = restingByPriority(options, startOne);
-  const gate = createGate({ width: processes });
+  const gate = createGate({ width: processes, clock: () => performance.now() });
   const busy = new Set<CodingProcess>();
   let stopped = false;
 
@@ -99,6 +101,7 @@ export function createCoders(options: CoderOptions, startOne: () => CodingProces
         const process = stopped ? null : kind(ahead).take();
         return process === null ? undefined : runIn(process, { bytes, coding, effort, ahead });
       }),
+    load: gate.load,
     async stop() {
       stopped = true;
       for (const process of busy) process.kill();

@@ -1,4 +1,5 @@
 /** Reads the certificate and key that the settings name, and tries them before anything listens. */
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError } from "./index.ts";
@@ -30,4 +31,13 @@ export function readTls({
     );
   }
   return { cert, key };
+}
+
+/** The end of the certificate itself, the first of its chain, in epoch milliseconds; null if it cannot be read. */
+export function endOfCertificate(chain: string): number | null {
+  try {
+    return Date.parse(new X509Certificate(chain).validTo) || null;
+  } catch {
+    return null;
+  }
 }

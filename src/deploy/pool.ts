@@ -34,8 +34,6 @@ interface PoolOptions {
   limits: Limits;
   now: () => number;
   log: Pick<Log, "error">;
-  /** Hears how long each deploy took, its wait for a slot included. */
-  took?: (ms: number) => void;
   /** Deploys at once, and processes at most. */
   slots?: number;
   /** For the pipeline of one deploy. */
@@ -58,7 +56,7 @@ export interface DeployPool {
   carry(job: CarryJob): Promise<void>;
   /** The caller must not use `job.list` afterwards. */
   plan(job: PlanJob): Promise<Planned>;
-  load(): { slots: number; busy: number; waiting: number };
+  load(): { slots: number; busy: number; waiting: number; oldest_ms: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
 }
@@ -165,23 +163,23 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
 
 export function createPool(options: PoolOptions, startOne: () => DeployProcess = startDeployProcess): DeployPool {
   const { slots: width = Math.max(2, availableParallelism()), wait_ms = WAIT_MS } = options;
-  const slots = createGate({ width, ms: wait_ms, late: busy });
+  const slots = createGate({ width, ms: wait_ms, late: busy, clock: () => performance.now() });
   const runner = createRunner(options, startOne);
   const deploys = new Set<Promise<unknown>>();
 
-  /** Known to `stop` until it has settled. */
-  function runInSlot(job: Job): Promise<Done> {
-    const running = slots.run(() => runner.run(job), [job.customer, job.network]);
+  /** Known to `stop` until it has settled. `entered` is called when the slot is there. */
+  function runInSlot(job: Job, entered = (): void => {}): Promise<Done> {
+    const running = slots.run(() => (entered(), runner.run(job)), [job.customer, job.network]);
     deploys.add(running);
     return running.finally(() => deploys.delete(running));
   }
   return {
     receive: runner.receive,
     async deploy(job) {
-      const started = performance.now();
-      const deployed = deployedOf(await runInSlot(job));
-      options.took?.(performance.now() - started);
-      return deployed;
+      const asked = performance.now();
+      let waiting = 0;
+      const deployed = deployedOf(await runInSlot(job, () => void (waiting = performance.now() - asked)));
+      return { ...deployed, stages: { waiting, ...deployed.stages } };
     },
     rehearse: async (job) => rehearsedOf(await runInSlot(job)),
     carry: async (job) => void (await runInSlot(job)),

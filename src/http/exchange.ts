@@ -2,6 +2,7 @@
 import type { ErrorCode } from "../base/errors.ts";
 import { newRequestId } from "../base/tokens.ts";
 import { visible } from "../base/visible.ts";
+import type { HostTraffic } from "../run/bulletin.ts";
 
 /** The other end of a connection. To ask for its address costs a tenth of a small request, so it is asked for only when
  *  it is needed. */
@@ -22,6 +23,8 @@ export interface DeployFacts {
   by: string | null;
   site_id?: string;
   slug?: string;
+  /** Milliseconds from the first byte of the upload that was read to the last. */
+  receiving_ms?: number;
   done?: {
     version_id: string;
     /** The size of the upload. */
@@ -32,6 +35,17 @@ export interface DeployFacts {
     healed: readonly string[];
     warnings: readonly string[];
   };
+}
+
+/** A change of what a site shows, or of whose it is, without an upload: the log has a line for it (CONTRACT 7). */
+export interface ChangeFacts {
+  event: "rollback" | "promote" | "claim";
+  by: string | null;
+  site_id: string;
+  slug: string;
+  /** The versions that were live before and after; a claim moves none. */
+  from?: string;
+  version_id?: string;
 }
 
 /** One request on its way through: what error pages and the access log need to know of it. */
@@ -47,6 +61,10 @@ export class Exchange {
   code: ErrorCode | null = null;
   /** Null if the request is neither a deploy nor a preview. */
   deploy: DeployFacts | null = null;
+  /** Null until the request has changed a site in one of these ways. */
+  change: ChangeFacts | null = null;
+  /** The count of its host's bytes; null for a host that is none here. */
+  traffic: HostTraffic | null = null;
   /** Values of Set-Cookie, for the answer whatever it will be. */
   cookies: string[] | null = null;
   #request_id: string | undefined;

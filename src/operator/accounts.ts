@@ -84,7 +84,7 @@ const accounts: OperatorCommand = {
   summary: "list all accounts, newest last",
   details: [],
   async run(context, given) {
-    list(context, given, await context.open().accounts.list(), {
+    await list(context, given, await context.open().accounts.list(), {
       ACCOUNT: (row) => row.account_id,
       EMAIL: (row) => row.email,
       STATE: (row) => row.state,

@@ -32,6 +32,7 @@ export async function verified(operations: Operations, { print, note }: Operator
   const { blobs, bytes, damages, database }: Checked = await operations.verify();
   const missing = await operations.missingBlobs();
   operations.figures.set(slotOf("svc_blobs_missing"), missing.length);
+  operations.figures.set(slotOf("svc_last_verify_timestamp_seconds"), Date.now() / 1000);
   for (const fault of database) print(`database: ${visible(fault)}\n`);
   for (const damage of damages) print(damageText(damage));
   const faults = damages.length + database.length;

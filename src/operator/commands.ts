@@ -12,9 +12,10 @@ import { doctor } from "./doctor.ts";
 import { audit, REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
 import { SITES } from "./sites.ts";
+import { status } from "./status.ts";
 import { UPKEEP } from "./upkeep.ts";
 
-const COMMANDS: readonly OperatorCommand[] = [...SITES, ...REPORTS, audit, ...ACCOUNTS, ...UPKEEP, doctor];
+const COMMANDS: readonly OperatorCommand[] = [...SITES, ...REPORTS, audit, ...ACCOUNTS, ...UPKEEP, status, doctor];
 const FIRST_WORDS = ["serve", ...new Set(COMMANDS.map(({ name }) => name.split(" ", 1)[0]!))];
 
 /** Runs a command and resolves to its exit code; null if the words are a call to serve. */

@@ -73,7 +73,7 @@ type Check = (patient: Patient) => Finding | Promise<Finding>;
 
 // Checks whether the machine is fit for a server: room on the disk, the right time, and files that are its user's alone.
 
-const WAYS = "make room, or give the server a larger disk (svc-server sites tells who takes how much)";
+const WAYS = "make room, or give the server a larger disk (svc-server sites --sort stored tells who takes how much)";
 
 /** Whether the disk has room for deploys. */
 function disk({ config }: Patient): Finding {

@@ -1,5 +1,6 @@
 /** `reports`, `reports close` and `audit`: what visitors reported and the abuse scan found, and what operators did. */
 import { siteState } from "../base/site-state.ts";
+import type { Operations } from "../store/operations.ts";
 import type { ListedReport } from "../store/reports.ts";
 import type { Quarantined } from "../store/moderation.ts";
 import { visible } from "../base/visible.ts";
@@ -27,6 +28,16 @@ const quarantineText = ({ slug, site_id, created_at, signals }: Quarantined, sta
     `  svc-server clear ${slug} ends it.\n\n`,
   ].join("\n");
 
+/** The states of these sites; one that is gone has none. */
+async function statesOf({ sites }: Operations, site_ids: readonly string[]) {
+  const states = new Map<string, ReturnType<typeof siteState>>();
+  for (const site_id of new Set(site_ids)) {
+    const site = await sites.byId(site_id);
+    if (site !== null) states.set(site_id, siteState(site, Date.now()));
+  }
+  return states;
+}
+
 const reports: OperatorCommand = {
   name: "reports",
   arguments: [],
@@ -38,10 +49,13 @@ const reports: OperatorCommand = {
   async run({ open, print, note }, given) {
     const operations = open();
     const all = given.has("all");
-    const states = new Map((await operations.listing()).map((site) => [site.site_id, siteState(site, Date.now())]));
-    const reported = (await operations.reports()).filter(({ site_id }) => states.has(site_id));
-    const rows = reported.filter(({ closed_at }) => all || closed_at === null);
+    const asked = (await operations.reports()).filter(({ closed_at }) => all || closed_at === null);
     const held = await operations.quarantined();
+    const states = await statesOf(
+      operations,
+      [...asked, ...held].map(({ site_id }) => site_id),
+    );
+    const rows = asked.filter(({ site_id }) => states.has(site_id));
     const stateOf = ({ site_id }: { site_id: string }) => states.get(site_id)!;
     if (given.json) {
       const shown = rows.map(({ closed_at, ...row }) => ({
@@ -79,10 +93,12 @@ export const audit: OperatorCommand = {
   name: "audit",
   arguments: [],
   flags: [JSON_FLAG],
-  summary: "list what operators did and what was deleted, newest last",
-  details: ["The actor is `operator`, `expiry` or the account_id of the owner."],
+  summary: "list what operators did, what was deleted, and who claimed or rolled back, newest last",
+  details: [
+    "The actor is `operator`, `expiry`, an account_id, the token_id of a deploy token, or `manage_token`. Of rollbacks, promotes and changes of comments the last twenty of each site are kept.",
+  ],
   async run(context, given) {
-    list(context, given, await context.open().audit(), {
+    await list(context, given, await context.open().audit(), {
       TIME: (row) => row.at,
       ACTOR: (row) => row.actor,
       ACTION: (row) => row.action,

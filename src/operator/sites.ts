@@ -1,14 +1,15 @@
 /** `sites`, and `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: the sites, and what an operator does to one. */
 import { hostParser, siteUrl } from "../http/hosts.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, ConfigError } from "../config/index.ts";
 import type { Operations } from "../store/operations.ts";
-import type { ListedSite, SiteAct } from "../store/moderation.ts";
+import type { ListedSite, SiteAct, SiteSort } from "../store/moderation.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { siteState } from "../base/site-state.ts";
 import { isSiteId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
-import { JSON_FLAG, type OperatorCommand } from "./command.ts";
-import { list } from "./print.ts";
+import { humanSize } from "../base/units.ts";
+import { type CallWords, JSON_FLAG, type OperatorCommand } from "./command.ts";
+import { listPages } from "./print.ts";
 
 const siteRow = (config: Config, site: ListedSite) => ({
   site_id: site.site_id,
@@ -24,24 +25,66 @@ const siteRow = (config: Config, site: ListedSite) => ({
   live_version_id: site.live_version_id,
   versions: site.versions,
   bytes: site.bytes,
+  live_bytes: site.live_bytes,
+  stored_bytes: site.stored_bytes,
+  stored_disk: site.stored_disk,
 });
+
+const SORTS: readonly SiteSort[] = ["created", "stored", "live", "name"];
+
+function sortOf(given: CallWords): SiteSort {
+  const word = given.value("sort") ?? "created";
+  const found = SORTS.find((sort) => sort === word);
+  if (found === undefined) throw new ConfigError(`--sort is one of ${SORTS.join(", ")}, not ${JSON.stringify(word)}.`);
+  return found;
+}
+
+function limitOf(given: CallWords): number {
+  const text = given.value("limit");
+  if (text === undefined) return Infinity;
+  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
+  throw new ConfigError(`--limit is a whole number from 1 on, not ${JSON.stringify(text)}.`);
+}
+
+/** Rows that are in memory at a time. */
+const PAGE = 1000;
+
+/** The list, a page at a time: each begins behind the last row of the one before, whatever comes or goes meanwhile. */
+async function* pagesOf({ listing }: Operations, sort: SiteSort, limit: number) {
+  let last: Awaited<ReturnType<Operations["listing"]>>[number] | null = null;
+  for (let left = limit; left > 0;) {
+    const page = await listing(sort, Math.min(PAGE, left), last);
+    if (page.length > 0) yield page;
+    if (page.length < PAGE) return;
+    left -= page.length;
+    last = page.at(-1)!;
+  }
+}
 
 const sites: OperatorCommand = {
   name: "sites",
   arguments: [],
-  flags: [JSON_FLAG],
-  summary: "list all sites, newest last",
-  details: ["OWNER is the address of its account."],
+  flags: [{ name: "sort", value: "order" }, { name: "limit", value: "n" }, JSON_FLAG],
+  summary: "list all sites, newest last, or those that store most first",
+  details: [
+    "OWNER is the address of its account. LIVE is what its live version holds, STORED what all its versions do (files that they share are stored once), DISK what that takes on the disk. --sort stored and --sort live begin with the largest, --sort name goes by slug, --sort created is the order without it.",
+  ],
   async run(context, given) {
+    const [sort, limit] = [sortOf(given), limitOf(given)];
     const settings = await context.config();
-    const rows = (await context.open().listing()).map((site) => siteRow(settings, site));
-    list(context, given, rows, {
+    const operations = context.open();
+    async function* pages() {
+      for await (const page of pagesOf(operations, sort, limit)) yield page.map((site) => siteRow(settings, site));
+    }
+    await listPages(context, given, pages, {
       SITE: (row) => row.site_id,
       URL: (row) => row.url,
       STATE: (row) => row.state,
       OWNER: (row) => row.owner_email ?? row.owner_account_id,
       VERSIONS: (row) => row.versions,
-      BYTES: (row) => row.bytes,
+      LIVE: (row) => humanSize(row.live_bytes),
+      STORED: (row) => humanSize(row.stored_bytes),
+      DISK: (row) => humanSize(row.stored_disk),
       CREATED: (row) => row.created_at,
       EXPIRES: (row) => instant(row.expires_at),
     });

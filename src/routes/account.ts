@@ -8,6 +8,7 @@ import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { refusals } from "../store/refusals.ts";
 import { unauthorized } from "./caller.ts";
 import type { AccountCtx, ApiHandlers } from "./context.ts";
+import { noteChange } from "./deploys/facts.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
 export const LONGEST_LABEL = 80;
@@ -145,6 +146,13 @@ export async function askedClaim(ctx: AccountCtx, read: () => Promise<ClaimBody>
   return { site_id: ctx.params.id!, claim_hash: hashToken(claim_token), by: ctx.caller, revoke_manage_tokens };
 }
 
+/** Claims, and notes it for the log. Used by the page of `claim_url`, too. */
+export async function claimSite(ctx: AccountCtx, wanted: Awaited<ReturnType<typeof askedClaim>>) {
+  const claimed = await ctx.parts.store.ownership.claim(wanted);
+  if (claimed.changed) noteChange(ctx.exchange, ctx.caller, { event: "claim", site: claimed.site });
+  return claimed;
+}
+
 async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
   const body = await readJson(request);
   const revoke_manage_tokens = Object.hasOwn(body, "revoke_manage_tokens") ? body.revoke_manage_tokens : false;
@@ -157,7 +165,7 @@ async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
 
 /** `POST /sites/:id/claim`. */
 async function claim(ctx: AccountCtx) {
-  const { site } = await ctx.parts.store.ownership.claim(await askedClaim(ctx, () => readClaim(ctx)));
+  const { site } = await claimSite(ctx, await askedClaim(ctx, () => readClaim(ctx)));
   const { site_id, slug, owner_account_id } = site;
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };
 }

@@ -99,8 +99,8 @@ export function accountHolder(caller: Caller): SignedInCaller {
 export const signedOut = (): Refusal => unauthorized("You were signed out, and nothing was published.");
 
 /** Throws 403 if the token lacks the scope. */
-function granted({ account_id, deploy_hash, scopes }: DeployCaller, needed: Scope): Granted {
-  if (allows({ scopes }, needed)) return { account_id, deploy_hash, scope: needed };
+function granted({ account_id, token_id, deploy_hash, scopes }: DeployCaller, needed: Scope): Granted {
+  if (allows({ scopes }, needed)) return { account_id, token_id, deploy_hash, scope: needed };
   const sentence = `This deploy token has the scope ${scopes.join(", ")}, and this needs ${needed}: use one that has it.`;
   throw new Refusal("scope_missing", sentence, { needed });
 }

@@ -17,6 +17,7 @@ import { refusals, refuseUnlessWritable } from "../store/refusals.ts";
 import type { Admitted } from "./caller.ts";
 import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
 import { renderKey } from "./deploys/request.ts";
+import { noteChange } from "./deploys/facts.ts";
 import { rendersOf } from "./renders.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
@@ -111,8 +112,11 @@ async function rollback(ctx: SiteCtx) {
 }
 
 /** Moves the live pointer, and the passages of comments with it. */
-export async function makeVersionLive({ parts, client_address }: Ctx, rollback: Rollback): Promise<RolledBack> {
+export async function makeVersionLive(ctx: Ctx, rollback: Rollback): Promise<RolledBack> {
+  const { parts, client_address } = ctx;
   const moved = await parts.store.rollback(rollback);
+  const { site, previous_version_id: from } = moved;
+  noteChange(ctx.exchange, ctx.caller, { event: "rollback", site, from, version_id: rollback.version_id });
   if (moved.previous_version_id !== rollback.version_id) await carryComments(parts, moved.site, client_address());
   return moved;
 }
@@ -211,6 +215,7 @@ export async function makePreviewLive(ctx: Ctx, preview: NamedPreview): Promise<
   const { keep_versions } = parts.config;
   const promoted = await parts.store.previews.promote({ ...preview, keep_versions, renders: renderKey(ctx) });
   const { site, version_id, previous_version_id } = promoted;
+  noteChange(ctx.exchange, ctx.caller, { event: "promote", site, from: previous_version_id, version_id });
   if (previous_version_id !== version_id) await carryComments(parts, site, client_address());
   return promoted;
 }

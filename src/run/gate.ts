@@ -13,17 +13,21 @@ interface GateLimits {
   most?: readonly number[];
   /** Makes the error for one that is refused. */
   late?: () => Error;
+  /** Milliseconds, for how long the first of those that wait has waited. */
+  clock?: () => number;
 }
 
 interface Gate {
   /** Without `from` all share one origin. */
   run<T>(work: () => Promise<T>, from?: FairnessKey): Promise<T>;
-  load(): { busy: number; waiting: number };
+  /** `oldest_ms`: for how long the first has waited; 0 while none waits. */
+  load(): { busy: number; waiting: number; oldest_ms: number };
   /** Refuses all that wait and all that come. */
   close(): void;
 }
 
 interface WaitingTurn {
+  since: number;
   enter(): void;
   refuse(): void;
 }
@@ -107,7 +111,7 @@ const ANYBODY: FairnessKey = [""];
 /** Resolves when the turn has come. */
 function turn(
   { everywhere, admit }: ReturnType<typeof createLines>,
-  { ms, most = [] }: GateLimits,
+  { ms, most = [], clock = () => 0 }: GateLimits,
   from: FairnessKey,
   late: () => Error,
 ): Promise<void> {
@@ -126,7 +130,7 @@ function turn(
     forgetEmpty(from, way);
     settle();
   };
-  const waiting = { enter: leaveLine(resolve), refuse: leaveLine(() => reject(late())) };
+  const waiting = { since: clock(), enter: leaveLine(resolve), refuse: leaveLine(() => reject(late())) };
   line.add(waiting);
   for (const node of way) node.waiting++;
   admit();
@@ -136,7 +140,7 @@ function turn(
 }
 
 export function createGate(limits: GateLimits): Gate {
-  const { late = () => new Error("nobody is let in any more") } = limits;
+  const { late = () => new Error("nobody is let in any more"), clock = () => 0 } = limits;
   const lines = createLines(limits.width);
   const { everywhere, places, admit } = lines;
   let closed = false;
@@ -151,7 +155,11 @@ export function createGate(limits: GateLimits): Gate {
         admit();
       }
     },
-    load: () => ({ busy: places.busy(), waiting: everywhere.waiting }),
+    load() {
+      const since = allOf(everywhere).map((one) => one.since);
+      const oldest_ms = since.length === 0 ? 0 : clock() - Math.min(...since);
+      return { busy: places.busy(), waiting: everywhere.waiting, oldest_ms };
+    },
     close() {
       closed = true;
       for (const waiting of allOf(everywhere)) waiting.refuse();

@@ -2,6 +2,7 @@
 import { write, writeSync } from "node:fs";
 import type { ErrorCode } from "../base/errors.ts";
 import { visible, visibleJson } from "../base/visible.ts";
+import { ERROR_LINES, type ErrorLine, withoutSecrets } from "./bulletin.ts";
 
 const STDERR = 2;
 const FLUSH_MS = 500;
@@ -37,6 +38,8 @@ export interface Log {
   access(entry: Access): void;
   /** Lines that were not read in time, since the start. */
   dropped(): number;
+  /** The last errors, each as one short line without secrets; the newest last. */
+  errors(): readonly ErrorLine[];
   /** A line of named values, in their order; with `off`, none. */
   record(event: string, values: Readonly<Record<string, LogValue>>): void;
   event(message: string, request_id?: string): void;
@@ -228,8 +231,12 @@ export function createLog(format: LogFormat, now: () => number, fd = STDERR): Lo
     due.make(out.line);
     out.line(text);
   }
-  const say = (level: ServerLine["level"], message: string, request_id: string | undefined) =>
-    line(saidText(format, { time: timeNow(), level, message, request_id }));
+  let errors: ErrorLine[] = [];
+  const say = (level: ServerLine["level"], message: string, request_id: string | undefined) => {
+    const time = timeNow();
+    if (level === "error") errors = [...errors, { at: time, message: withoutSecrets(message) }].slice(-ERROR_LINES);
+    line(saidText(format, { time, level, message, request_id }));
+  };
   return {
     access_enabled: format !== "off",
     access(entry) {
@@ -237,6 +244,7 @@ export function createLog(format: LogFormat, now: () => number, fd = STDERR): Lo
       else out.schedule();
     },
     dropped: out.dropped,
+    errors: () => errors,
     record(event, values) {
       if (format === "off") return;
       const said = { time: timeNow(), level: "info", event, ...values };

@@ -22,6 +22,12 @@ export interface ProcessFigures {
   deploy_slots: number;
   busy_slots: number;
   waiting_deploys: number;
+  /** For how long the first of them has waited, in milliseconds. */
+  oldest_deploy_ms: number;
+  waiting_codings: number;
+  oldest_coding_ms: number;
+  /** Seconds until its certificate ends, below zero where it has ended; 0 means that it has none. */
+  certificate_s: number;
 }
 
 interface Row {
@@ -31,8 +37,17 @@ interface Row {
   help: string;
   /** In the unit of the name. */
   shown?: (value: number) => number;
-  /** Added up for all processes; else a line for each. */
-  summed?: true;
+  /** One line for all processes: their sum, the greatest, or the least that is not 0, and none where all are 0. Without it
+   *  there is a line for each. */
+  joined?: "sum" | "greatest" | "least";
+}
+
+/** Null if there is nothing to say. */
+function joined(values: readonly number[], how: NonNullable<Row["joined"]>): number | null {
+  if (how === "sum") return values.reduce((sum, value) => sum + value, 0);
+  if (how === "greatest") return Math.max(0, ...values);
+  const known = values.filter((value) => value !== 0);
+  return known.length === 0 ? null : Math.min(...known);
 }
 
 const ROWS: readonly Row[] = [
@@ -58,52 +73,89 @@ const ROWS: readonly Row[] = [
     help: "When the process began to serve, since the epoch.",
     shown: (ms) => ms / 1e3,
   },
-  { key: "connections", name: "svc_connections", type: "gauge", help: "Connections that are open.", summed: true },
+  { key: "connections", name: "svc_connections", type: "gauge", help: "Connections that are open.", joined: "sum" },
   {
     key: "max_connections",
     name: "svc_connections_allowed",
     type: "gauge",
     help: "Connections that may be open; past it new ones are closed.",
-    summed: true,
+    joined: "sum",
   },
   {
     key: "deploy_slots",
     name: "svc_deploy_slots",
     type: "gauge",
     help: "Deploys that may run at once.",
-    summed: true,
+    joined: "sum",
   },
   {
     key: "busy_slots",
     name: "svc_deploy_slots_busy",
     type: "gauge",
     help: "Deploys and dry runs that run now.",
-    summed: true,
+    joined: "sum",
   },
   {
     key: "waiting_deploys",
     name: "svc_deploys_waiting",
     type: "gauge",
     help: "Deploys and dry runs that wait for a slot.",
-    summed: true,
+    joined: "sum",
+  },
+  {
+    key: "oldest_deploy_ms",
+    name: "svc_deploys_oldest_seconds",
+    type: "gauge",
+    help: "For how long the first of them has waited.",
+    shown: (ms) => ms / 1e3,
+    joined: "greatest",
+  },
+  {
+    key: "waiting_codings",
+    name: "svc_codings_waiting",
+    type: "gauge",
+    help: "Bodies that wait to be compressed.",
+    joined: "sum",
+  },
+  {
+    key: "oldest_coding_ms",
+    name: "svc_codings_oldest_seconds",
+    type: "gauge",
+    help: "For how long the first of them has waited.",
+    shown: (ms) => ms / 1e3,
+    joined: "greatest",
+  },
+  {
+    key: "certificate_s",
+    name: "svc_certificate_expires_seconds",
+    type: "gauge",
+    help: "Seconds until the certificate ends that new connections get.",
+    joined: "least",
   },
 ];
 
 const asNumbers = (figures: ProcessFigures): number[] => ROWS.map(({ key }) => figures[key]);
 
+/** One figure of each process that is alive, whose numbers `all` has. */
+export function ofProcesses(all: readonly (readonly number[])[], key: keyof ProcessFigures): number[] {
+  const n = ROWS.findIndex((row) => row.key === key);
+  return all.map((numbers) => numbers[n] ?? 0);
+}
+
 /** `all`: the numbers of each process that is alive. */
 const processSamples = (all: readonly (readonly number[])[]): Sample[] =>
-  ROWS.flatMap(({ name, type, help, shown = (value) => value, summed }, n): Sample[] => {
+  ROWS.flatMap(({ name, type, help, shown = (value) => value, joined: how }, n): Sample[] => {
     const values = all.map((numbers) => shown(numbers[n] ?? 0));
-    if (summed) return [{ name, type, help, value: values.reduce((sum, value) => sum + value, 0) }];
+    const value = how && joined(values, how);
+    if (value !== undefined) return [{ name, type, help, value }];
     return values.map((value, worker) => ({ name, type, help, label: `worker="${worker}"`, value }));
   });
 
 /** The figures that are counted, a row each. Their order is that of the slots in the shared page, which every start
  *  empties. */
 
-interface Series {
-  name: string;
+interface Series<Name extends string = string> {
+  name: Name;
   type: "counter" | "gauge" | "histogram";
   help: string;
   /** `class="2xx"`; empty where the name says all. */
@@ -115,7 +167,7 @@ const CLASSES = ["1xx", "2xx", "3xx", "4xx", "5xx"] as const;
 /** Upper bounds in seconds; one more slot counts what is above all of them. */
 const BOUNDS = {
   svc_request_duration_seconds: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
-  svc_deploy_duration_seconds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10],
+  svc_deploy_duration_seconds: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 120],
 } as const;
 
 type Histogram = keyof typeof BOUNDS;
@@ -123,14 +175,18 @@ type Histogram = keyof typeof BOUNDS;
 /** The page holds whole numbers: a histogram's sum is kept in microseconds. */
 const SUM_UNIT = 1e6;
 
-const series = (type: Series["type"], name: string, help: string, labels: readonly string[] = [""]): Series[] =>
-  labels.map((label) => ({ name, type, help, label }));
+const series = <const Name extends string>(
+  type: Series["type"],
+  name: Name,
+  help: string,
+  labels: readonly string[] = [""],
+): Series<Name>[] => labels.map((label) => ({ name, type, help, label }));
 
 /** A slot for each bound, one for what is above them, one for the sum. */
-const histogram = (name: Histogram, help: string): Series[] =>
+const histogram = <const Name extends Histogram>(name: Name, help: string): Series<Name>[] =>
   series("histogram", name, help, [...BOUNDS[name].map((bound) => `le="${bound}"`), 'le="+Inf"', "sum"]);
 
-const SERIES: readonly Series[] = [
+const SERIES = [
   ...series(
     "counter",
     "svc_requests_total",
@@ -150,6 +206,7 @@ const SERIES: readonly Series[] = [
   ...series("counter", "svc_swept_sites_total", "Expired sites that were removed."),
   ...series("counter", "svc_swept_blobs_total", "Orphaned files that were removed."),
   ...series("gauge", "svc_last_sweep_timestamp_seconds", "When a sweep last ran to its end; 0 before the first."),
+  ...series("gauge", "svc_last_verify_timestamp_seconds", "When stored files were last re-hashed; 0 before the first."),
   ...series(
     "gauge",
     "svc_last_backup_timestamp_seconds",
@@ -184,40 +241,19 @@ const SERIES: readonly Series[] = [
     "svc_request_duration_seconds",
     "From a request's head to its answer's, the body's way not counted; 0 for what waits for nothing.",
   ),
-  ...histogram("svc_deploy_duration_seconds", "From a whole upload to a live version, waiting for a slot included."),
+  ...histogram(
+    "svc_deploy_duration_seconds",
+    "From a deploy's head to its answer's, its upload and its wait for a slot included: `ms` of its line in the log.",
+  ),
 ];
 
+type SeriesName = (typeof SERIES)[number]["name"];
+
 /** Figures that are counted by their name alone. */
-export type Figure =
-  | "svc_response_bytes_total"
-  | "svc_deploys_total"
-  | "svc_abuse_reports_total"
-  | "svc_skew_answers_total"
-  | "svc_blob_failures_total"
-  | "svc_log_lines_dropped_total"
-  | "svc_connections_refused_total"
-  | "svc_timer_failures_total"
-  | "svc_sweeps_total"
-  | "svc_sweep_failures_total"
-  | "svc_swept_sites_total"
-  | "svc_swept_blobs_total"
-  | "svc_last_sweep_timestamp_seconds"
-  | "svc_last_backup_timestamp_seconds"
-  | "svc_webhooks_delivered_total"
-  | "svc_webhooks_failed_total"
-  | "svc_webhooks_given_up_total"
-  | "svc_webhooks_refused_total"
-  | "svc_webhooks_waiting"
-  | "svc_webhooks_oldest_seconds"
-  | "svc_renders_done_total"
-  | "svc_renders_failed_total"
-  | "svc_renders_waiting"
-  | "svc_blobs_missing"
-  | "svc_database_missing";
+export type Figure = Exclude<SeriesName, Histogram | "svc_requests_total" | "svc_refusals_total">;
 
 /** The first slot of a name. */
-export const slotOf = (name: Figure | Histogram | "svc_refusals_total" | "svc_requests_total"): number =>
-  SERIES.findIndex((row) => row.name === name);
+export const slotOf = (name: SeriesName): number => SERIES.findIndex((row) => row.name === name);
 
 /** Figures in Prometheus' text format: each name with its HELP and its TYPE, once, before its lines. */
 
@@ -228,7 +264,8 @@ export interface Sample {
   help: string;
   /** `state="live"`; left out where the name says all. */
   label?: string;
-  value: number;
+  /** Null means that there is no line now: the figure is described all the same. */
+  value: number | null;
   /** The end of the name of a histogram's line. */
   suffix?: "_bucket" | "_sum" | "_count";
 }
@@ -253,7 +290,7 @@ function storedSamples(get: (slot: number) => number): Sample[] {
 }
 
 const line = ({ name, suffix, label, value }: Sample): string =>
-  `${name}${suffix ?? ""}${label ? `{${label}}` : ""} ${value}\n`;
+  value === null ? "" : `${name}${suffix ?? ""}${label ? `{${label}}` : ""} ${value}\n`;
 
 /** Puts the samples of one name together. */
 const metricsText = (samples: readonly Sample[]): string =>
@@ -326,13 +363,14 @@ export function createMetrics(shared: Shared, own: () => ProcessFigures): Metric
   };
 }
 
-/** Once a second what this process counted joins what the others did. */
-export function keepCounting(metrics: Metrics, log: Log): { stop(): void } {
+/** Once a second what this process counted joins what the others did, and `tell` is called. */
+export function keepCounting(metrics: Metrics, log: Log, tell: () => void): { stop(): void } {
   let dropped = 0;
   const flush = () => {
     metrics.count("svc_log_lines_dropped_total", log.dropped() - dropped);
     dropped = log.dropped();
     metrics.flush();
+    tell();
   };
   const failed = loggedBy(log, "counting for /metrics");
   const timer = every(1000, flush, (error, in_a_row) => {

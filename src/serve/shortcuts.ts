@@ -3,6 +3,7 @@
  *  clock checks the site's end, the Host header checks the host. Otherwise the request takes the long way.
  *  With ten thousand sites nothing is in the processor's cache, and each object that a request touches costs as much as a
  *  search. So a shortcut has everything in itself that a request needs to know of the site. */
+import type { HostTraffic } from "../run/bulletin.ts";
 import type { FileAnswer, UnmatchedAnswer } from "./cache.ts";
 import type { Policy } from "./policy.ts";
 
@@ -14,12 +15,14 @@ export interface Shortcut {
   readonly end: number;
   readonly answer: FileAnswer | UnmatchedAnswer;
   readonly policy: Policy;
+  /** The bytes that its host was answered with. */
+  readonly traffic: HostTraffic;
 }
 
 export interface Shortcuts {
   find(url: string, host: string | null): Shortcut | undefined;
   /** An answer has one shortcut at most, which leaves the cache with it. */
-  add(url: string, shortcut: Shortcut): void;
+  add(url: string, shortcut: Omit<Shortcut, "traffic">): void;
   /** Removes the shortcut to an answer that leaves the cache. */
   forget(answer: Shortcut["answer"]): void;
 }
@@ -32,7 +35,12 @@ function isHostOf(url: string, host: string): boolean {
   return url.startsWith(host, at) && url.charCodeAt(at + host.length) === SLASH;
 }
 
-export function createShortcuts(): Shortcuts {
+const hostOf = (url: string): string => {
+  const at = url.indexOf("://") + 3;
+  return url.slice(at, url.indexOf("/", at));
+};
+
+export function createShortcuts(trafficOf: (host: string) => HostTraffic): Shortcuts {
   const known = new Map<string, Shortcut>();
   function forget(answer: Shortcut["answer"]): void {
     const url = answer.shortcut;
@@ -43,7 +51,7 @@ export function createShortcuts(): Shortcuts {
     find: (url, host) => (host !== null && isHostOf(url, host) ? known.get(url) : undefined),
     add(url, shortcut) {
       forget(shortcut.answer);
-      known.set(url, shortcut);
+      known.set(url, { ...shortcut, traffic: trafficOf(hostOf(url)) });
       shortcut.answer.shortcut = url;
     },
     forget,

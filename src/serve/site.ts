@@ -7,6 +7,7 @@ import type { ErrorCode } from "../base/errors.ts";
 import type { Site, Spa, Version } from "../base/types.ts";
 import type { Code } from "../http/codings.ts";
 import type { Exchange } from "../http/exchange.ts";
+import type { HostTraffic } from "../run/bulletin.ts";
 import { shownByRule } from "../rules/answer.ts";
 import type { ServingStore } from "../store/serving.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
@@ -71,6 +72,7 @@ interface SiteServerParts {
   skewed(): void;
   /** Counts an answer of ours that is an error. */
   refused(code: ErrorCode): void;
+  trafficOf(host: string): HostTraffic;
 }
 
 /** Shares of the cache. Manifests push out only other manifests, and files of former versions only each other. */
@@ -83,10 +85,10 @@ interface Caches {
   shortcuts: Shortcuts;
 }
 
-const createCaches = ({ store, cache_bytes }: SiteServerParts): Caches => ({
+const createCaches = ({ store, cache_bytes, trafficOf }: SiteServerParts): Caches => ({
   budget: createByteBudgetCache(cache_bytes * (1 - MANIFESTS - SKEW)),
   manifests: createManifests(store, createByteBudgetCache(cache_bytes * MANIFESTS)),
-  shortcuts: createShortcuts(),
+  shortcuts: createShortcuts(trafficOf),
 });
 
 function servingOver(parts: SiteServerParts, { budget, manifests, shortcuts }: Caches): AnswerParts {
@@ -122,12 +124,13 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   ): Response | Promise<Response> | null {
     const found = shortcuts.find(request.url, host);
     if (found === undefined || !holds(found, request, parts)) return null;
-    const { answer, policy } = found;
+    const { answer, policy, traffic } = found;
     if (isForbiddenWorker(request, policy)) return null;
     // A former version may have the file.
     if (answer.kind !== "file" && answer.no_former_file_at_generation !== found.generation && asksForPart(request))
       return null;
     answer.used = true;
+    exchange.traffic = traffic;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return unmatched(answer, policy, request, exchange, serving);
   }

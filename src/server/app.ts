@@ -5,10 +5,11 @@ import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
 import type { RequestContext, RequestReader } from "../http/context.ts";
-import { type DeployFacts, Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
+import { type ChangeFacts, type DeployFacts, Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import { hostParser } from "../http/hosts.ts";
 import { METRICS_PATH } from "../routes/metrics.ts";
 import type { Log } from "../run/log.ts";
+import type { Traffic } from "../run/bulletin.ts";
 import type { Metrics } from "../run/metrics.ts";
 import { errorPage } from "../serve/refusals.ts";
 import type { SiteHost } from "../serve/locate.ts";
@@ -28,6 +29,7 @@ interface AppParts {
   /** Null when the client may not know that there is anything. */
   metricsAnswer(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
   metrics: Metrics;
+  trafficOf: Traffic["of"];
   log: Log;
   /** While true every answer closes its connection, so that clients leave between two requests. */
   draining(): boolean;
@@ -115,6 +117,7 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   if (again !== null) return again;
   const host = steps.hostOf(header);
   exchange.on_api = host.kind === "api";
+  if (header !== null && (exchange.on_api || host.kind === "site")) exchange.traffic = steps.trafficOf(header);
   if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
   if (host.kind === "site") return ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
   const path = pathOf(request.url);
@@ -165,6 +168,8 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   // An answer that is given at once takes microseconds, and a hundredth of it went into asking the clock.
   const ms = exchange.started === 0 ? 0 : performance.now() - exchange.started;
   metrics.answered(response.status, bytes, ms);
+  if (exchange.traffic !== null) exchange.traffic.add(bytes);
+  if (exchange.deploy !== null && isDone(exchange)) metrics.observe("svc_deploy_duration_seconds", ms);
   if (log.access_enabled) {
     log.access({
       method,
@@ -178,21 +183,24 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
       request_id: exchange.request_id,
     });
     if (exchange.deploy !== null) logDeploy(log, exchange, exchange.deploy, { status: response.status, ms });
+    if (exchange.change !== null) logChange(log, exchange, exchange.change);
   }
   return response;
 }
 
-/** The log's line of a deploy or a preview, beside the access log's (CONTRACT 7). */
+/** The log's lines of deploys, previews and other changes, beside the access log's (CONTRACT 7). */
+
+const isDone = ({ deploy, code }: Exchange): boolean => deploy?.done !== undefined && code === null;
 
 /** A tenth of a millisecond is as exact as a person wants it. */
 const rounded = (ms: number): number => Math.round(ms * 10) / 10;
 const roundedAll = (stages: Readonly<Record<string, number>>): Record<string, number> =>
   Object.fromEntries(Object.entries(stages).map(([stage, ms]) => [stage, rounded(ms)]));
 
-type LogDeployLine = (log: Pick<Log, "record">, members: Parameters<Log["record"]>[1]) => void;
+type LogLine = (log: Pick<Log, "record">, members: Parameters<Log["record"]>[1]) => void;
 
 /** Each name is written out: the manual tells of every line that stands in the source. */
-const LINES: Record<DeployFacts["event"], { done: LogDeployLine; refused: LogDeployLine }> = {
+const LINES: Record<DeployFacts["event"], { done: LogLine; refused: LogLine }> = {
   deploy: {
     done: (log, members) => log.record("deploy", members),
     refused: (log, members) => log.record("deploy_refused", members),
@@ -203,14 +211,27 @@ const LINES: Record<DeployFacts["event"], { done: LogDeployLine; refused: LogDep
   },
 };
 
+const CHANGES: Record<ChangeFacts["event"], LogLine> = {
+  rollback: (log, members) => log.record("rollback", members),
+  promote: (log, members) => log.record("promote", members),
+  claim: (log, members) => log.record("claim", members),
+};
+
+function logChange(log: Pick<Log, "record">, { request_id }: Exchange, facts: ChangeFacts): void {
+  const { event, site_id, slug, from, version_id, by } = facts;
+  const what = { request_id, site_id, slug };
+  CHANGES[event](log, from === undefined ? { ...what, by } : { ...what, from, version_id: version_id ?? null, by });
+}
+
 function logDeploy(
   log: Pick<Log, "record">,
-  { code, request_id }: Exchange,
+  exchange: Exchange,
   { event, by, site_id, slug, done }: DeployFacts,
   { status, ms }: { status: number; ms: number },
 ): void {
+  const { code, request_id } = exchange;
   const site = { site_id: site_id ?? null, slug: slug ?? null };
-  if (!done || code !== null) {
+  if (!done || !isDone(exchange)) {
     return LINES[event].refused(log, { code, status, request_id, by, ...site, ms: rounded(ms) });
   }
   const { version_id, files, bytes, stages, healed, warnings } = done;

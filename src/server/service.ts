@@ -5,10 +5,10 @@ import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import type { Rates } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
-import { createCoders } from "../coding/coders.ts";
+import { type Coders, createCoders } from "../coding/coders.ts";
 import { type Config, withAddresses } from "../config/index.ts";
 import { allowedDescriptors, cacheBytes } from "../config/machine.ts";
-import { readTls } from "../config/tls.ts";
+import { endOfCertificate, readTls } from "../config/tls.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/codings.ts";
 import { requestReader } from "../http/context.ts";
@@ -19,6 +19,7 @@ import { inFlight } from "../routes/deploys/request.ts";
 import { createApi } from "../routes/index.ts";
 import { createMetricsAnswer } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";
+import { bulletinBoard, createTraffic, type Traffic } from "../run/bulletin.ts";
 import { createLog, createLogAtOnce, type Log } from "../run/log.ts";
 import {
   createMetrics,
@@ -74,19 +75,20 @@ interface Running {
   code: Code;
   log: Log;
   metrics: Metrics;
+  trafficOf: Traffic["of"];
   quote_search: QuoteSearch;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, code, log, metrics, quote_search }: Running,
+  { store, rates, pool, code, log, metrics, trafficOf, quote_search }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<ServingProcess, "fatal">,
 ): App {
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
-  const counts = { skewed: () => metrics.count("svc_skew_answers_total"), refused: metrics.refused };
+  const counts = { skewed: () => metrics.count("svc_skew_answers_total"), refused: metrics.refused, trafficOf };
   const sites: SiteServer = createSiteServer({
     ...shown,
     ...counts,
@@ -122,6 +124,7 @@ function appFor(
     ownPaths: own.answer,
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
+    trafficOf,
     log,
     draining: ending,
     fatal,
@@ -156,12 +159,15 @@ function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) 
   return { fatal, lost };
 }
 
+type Tls = ReturnType<typeof readTls>;
+
 /** Does what SIGHUP asks for. The old pair stays when the new one cannot be used. */
-function renewCertificate(config: Config, listener: Listener, log: Log): void {
+function renewCertificate(config: Config, listener: Listener, log: Log, renewed: (tls: Tls) => void): void {
   try {
     const fresh = readTls(config);
     if (fresh === null) return log.event("SIGHUP: there is no certificate to read again");
     listener.renew(fresh);
+    renewed(fresh);
     log.event("SIGHUP: the certificate was read again, and new connections get it");
   } catch (error) {
     log.error("SIGHUP: the certificate stays as it was", (error as Error).message);
@@ -172,14 +178,14 @@ function renewCertificate(config: Config, listener: Listener, log: Log): void {
 async function serve(config: Config, options: ServiceOptions): Promise<ServingProcess> {
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
   const tls = readTls(config);
+  let certificate_end = tls && endOfCertificate(tls.cert);
   const log = createLog(config.log, now);
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
   const { data_dir, webhooks, max_files, max_bytes, max_zip_bytes } = config;
   const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
   const limits = { max_files, max_bytes, max_zip_bytes };
-  const took = (ms: number) => metrics.observe("svc_deploy_duration_seconds", ms);
-  const pool = createPool({ data_dir, limits, now, log, took });
+  const pool = createPool({ data_dir, limits, now, log });
   const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
@@ -188,11 +194,17 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
     openListener({ config, tls, app: () => app, worker, log, count }),
   );
   const bound = withAddresses(config, listener.port);
-  const figures = processFigures({ listener, pool, now });
+  const figures = processFigures({ listener, pool, coders, now, certificateEnd: () => certificate_end });
   const metrics: Metrics = createMetrics(store.figures, figures);
-  const counting = keepCounting(metrics, log);
+  const traffic = createTraffic();
+  const tell = bulletinBoard(store.figures.putText, log.errors, () => traffic.hours(now()));
+  const counting = keepCounting(metrics, log, tell);
+  const trafficOf = traffic.of;
   const quote_search = startQuoteSearch(config.data_dir);
-  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, quote_search }, state, { now, fatal });
+  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, trafficOf, quote_search }, state, {
+    now,
+    fatal,
+  });
   if (!worker) logStart(log, bound);
   checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
@@ -209,7 +221,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
     await store.close();
     await log.close();
   }
-  return { config: bound, store, reload: () => renewCertificate(config, listener, log), stop, fatal };
+  const renewed = (fresh: Tls) => void (certificate_end = fresh && endOfCertificate(fresh.cert));
+  return { config: bound, store, reload: () => renewCertificate(config, listener, log, renewed), stop, fatal };
 }
 
 /** In the background: serving does not wait for it. */
@@ -284,19 +297,28 @@ function lastKnown(read: () => number | null): () => number {
   };
 }
 
-const slotsOf = ({ slots, busy, waiting }: ReturnType<DeployPool["load"]>) => ({
+const slotsOf = ({ slots, busy, waiting, oldest_ms }: ReturnType<DeployPool["load"]>) => ({
   deploy_slots: slots,
   busy_slots: busy,
   waiting_deploys: waiting,
+  oldest_deploy_ms: oldest_ms,
+});
+
+const codingsOf = ({ waiting, oldest_ms }: ReturnType<Coders["load"]>) => ({
+  waiting_codings: waiting,
+  oldest_coding_ms: oldest_ms,
 });
 
 interface Watched {
   listener: Pick<Listener, "connections" | "max_connections">;
   pool: Pick<DeployPool, "load">;
+  coders: Pick<Coders, "load">;
   now: () => number;
+  /** Epoch milliseconds; null without a certificate. */
+  certificateEnd: () => number | null;
 }
 
-function processFigures({ listener, pool, now }: Watched): () => ProcessFigures {
+function processFigures({ listener, pool, coders, now, certificateEnd }: Watched): () => ProcessFigures {
   const started_at = now();
   const max_fds = allowedDescriptors() ?? 0;
   const resident = lastKnown(() => process.memoryUsage.rss());
@@ -304,6 +326,8 @@ function processFigures({ listener, pool, now }: Watched): () => ProcessFigures 
   const cpu = lastKnown(() => process.cpuUsage().user + process.cpuUsage().system);
   return () => ({
     ...slotsOf(pool.load()),
+    ...codingsOf(coders.load()),
+    certificate_s: ((certificateEnd() ?? now()) - now()) / 1000,
     resident_bytes: resident(),
     open_fds: open(),
     max_fds,

@@ -88,7 +88,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
     throw error;
   });
   const log = createLog(config.log, now);
-  const upkeep = startUpkeep(config, now, endForRecovery);
+  const upkeep = startUpkeep(config, now, endForRecovery, log);
   const crew = createCrew(config, env, log);
   async function stop(): Promise<void> {
     await crew.stop();

@@ -1,10 +1,11 @@
-/** The audit log: what was done to sites and accounts, and by whom. A row is written in the transaction that does it. */
+/** The audit log: what was done to sites and accounts, and by whom. A row is written in the transaction that does it. Acts
+ *  that a site's keepers may repeat without end leave so many rows a site, so that no loop fills the disk. */
 import { type Op, read, statement, write } from "./operation.ts";
 
 interface AuditRow {
   /** ISO 8601. */
   at: string;
-  /** `operator`, `expiry`, or the account_id that did it. */
+  /** `operator`, `expiry`, the account_id that did it, its deploy token's token_id, or `manage_token`. */
   actor: string;
   /** `delete`, `expire`, `disable` …: a verb. */
   action: string;
@@ -25,6 +26,24 @@ const insert = statement(`insert into audit (${COLUMNS}) values (?, ?, ?, ?, ?, 
 
 export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditEntry): Op<void> =>
   insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
+
+const OFTEN = "action in ('rollback', 'promote', 'set-comments')";
+const KEPT = 20;
+const forgetOld = statement(
+  `delete from audit where site_id = ?1 and ${OFTEN} and audit_no <= (
+     select audit_no from audit where site_id = ?1 and ${OFTEN} order by audit_no desc limit 1 offset ?2)`,
+);
+
+interface RepeatedAct extends AuditEntry {
+  action: "rollback" | "promote" | "set-comments";
+  site_id: string;
+}
+
+/** Keeps the newest of such acts of each site. */
+export function* auditRepeated(act: RepeatedAct): Op<void> {
+  yield* audit(act);
+  yield* forgetOld.do(act.site_id, KEPT);
+}
 
 const deletions = statement(
   `insert into audit (${COLUMNS})

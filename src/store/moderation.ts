@@ -25,6 +25,17 @@ export interface ListedSite extends Site {
   versions: number;
   /** Uploaded bytes of all its versions; equal files are stored once. */
   bytes: number;
+  /** Those of its live version. */
+  live_bytes: number;
+}
+
+/** By what a site stores, by the size of what is live (the largest first), by slug, or by when it was made. */
+export type SiteSort = "created" | "stored" | "live" | "name";
+
+/** The place of a site in the operator's list. */
+interface ListPlace {
+  place: string | number;
+  site_id: string;
 }
 
 /** Reasons that are kept for a site; more are dropped. */
@@ -55,11 +66,39 @@ function* listQuarantined(): Op<Quarantined[]> {
   });
 }
 
-const all = statement<ListedSite>(
-  `select sites.*, count(listed_no) as versions, sum(bytes) as bytes,
-     (select email from accounts where account_id = owner_account_id) as owner_email
-   from sites join versions on versions.site_id = sites.site_id group by sites.site_id order by sites.created_at`,
-);
+const LIVE_BYTES =
+  "(select bytes from versions where versions.site_id = sites.site_id and version_id = live_version_id)";
+
+/** A page of the list, and only of its rows what takes longer to find. */
+const inOrder = (key: string, down = false) => {
+  const order = (name: string) => (down ? `${name} desc, site_id desc` : `${name}, site_id`);
+  return statement<ListedSite & ListPlace>(
+    `with page as materialized (
+       select site_id, ${key} as place from sites where (${key}, site_id) ${down ? "<" : ">"} (?, ?)
+       order by ${order("place")} limit ?)
+     select sites.*, place, stored_versions as versions, ${LIVE_BYTES} as live_bytes,
+       (select sum(bytes) from versions where versions.site_id = sites.site_id) as bytes,
+       (select email from accounts where account_id = owner_account_id) as owner_email
+     from page join sites using (site_id) order by ${order("place")}`,
+  );
+};
+const LISTS = {
+  created: inOrder("created_at"),
+  stored: inOrder("stored_bytes", true),
+  live: inOrder(LIVE_BYTES, true),
+  name: inOrder("slug"),
+};
+const FIRST: Readonly<Record<SiteSort, ListPlace>> = {
+  created: { place: "", site_id: "" },
+  stored: { place: Number.MAX_SAFE_INTEGER, site_id: "" },
+  live: { place: Number.MAX_SAFE_INTEGER, site_id: "" },
+  name: { place: "", site_id: "" },
+};
+
+function* listSites(sort: SiteSort, limit: number, after: ListPlace | null): Op<(ListedSite & ListPlace)[]> {
+  const { place, site_id } = after ?? FIRST[sort];
+  return yield* LISTS[sort].all(place, site_id, limit);
+}
 
 // A reason of the site's own beats its account's, and stays when that ends.
 const disable = statement(
@@ -99,8 +138,8 @@ function* carryOut(act: SiteAct, at: string): Op<Site | null> {
 }
 
 export const MODERATION = {
-  /** All sites, newest last. */
-  listing: read(() => all.all()),
+  /** At most `limit` sites, from the first on or from the one after `after`. */
+  listing: read((_, sort: SiteSort, limit: number, after: ListPlace | null) => listSites(sort, limit, after)),
   /** Sites that wait for an operator to clear them, newest last. */
   quarantined: read(listQuarantined),
   /** False if there was nothing to change. */

@@ -24,8 +24,8 @@ export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
-const { serverAddress } = UPKEEP;
-const OPERATOR = { ...MODERATION, ...REPORT_CLOSING, ...AUDIT, serverAddress };
+const { serverAddress, census, waiting } = UPKEEP;
+const OPERATOR = { ...MODERATION, ...REPORT_CLOSING, ...AUDIT, serverAddress, census, waiting };
 
 export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EMBEDDED>, "sweep" | "missingBlobs"> {
   sites: Sites;

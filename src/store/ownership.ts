@@ -28,6 +28,8 @@ export interface EndedAccess extends StandingAccess {
 
 interface Claimed {
   site: Site;
+  /** False if the account had it already. */
+  changed: boolean;
   /** Null if the claim revoked nothing. */
   ended: EndedAccess | null;
 }
@@ -54,9 +56,14 @@ export interface SiteSettingsChange {
 /** The same for a site that never was and for a token that is none (CONTRACT 4.4). */
 const invalidClaim = (): Refusal => new Refusal("invalid_claim", "Invalid claim");
 
-const own = statement<Site>(
+const setOwner = statement<Site>(
   "update sites set owner_account_id = ?, expires_at = null, network = null where site_id = ? returning *",
 );
+
+function* own(site_id: string, account_id: string, action: "claim" | "attach", now: number): Op<Site> {
+  yield* audit({ at: new Date(now).toISOString(), actor: account_id, action, site_id, account_id });
+  return (yield* setOwner.get(account_id, site_id))!;
+}
 
 /** The site, if the account may claim it with this token. */
 function* claimable({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
@@ -76,7 +83,8 @@ function* claim(wanted: Claim, now: number): Op<Claimed> {
   const { site_id, by } = wanted;
   // Claimed again by its owner it ends them too: the answer to the first time may have been lost.
   const ended = wanted.revoke_manage_tokens ? yield* endAccess(site_id, "givers", by, now) : null;
-  return { site: site.owner_account_id === null ? (yield* own.get(by.account_id, site_id))! : site, ended };
+  if (site.owner_account_id !== null) return { site, changed: false, ended };
+  return { site: yield* own(site_id, by.account_id, "claim", now), changed: true, ended };
 }
 
 /** Finds out, for a claim, what it ends if it revokes. */
@@ -124,7 +132,7 @@ function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: n
   if (site.owner_account_id === account_id) return "already_yours";
   if (site.owner_account_id !== null) return "already_owned";
   yield* manageTokens.noteUse(manage_hash, new Date(now).toISOString());
-  yield* own.get(account_id, site_id);
+  yield* own(site_id, account_id, "attach", now);
   return null;
 }
 

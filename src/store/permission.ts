@@ -52,8 +52,15 @@ function* noteUse(by: WriteBy, now: number): Op<void> {
   if ("token_hash" in by) yield* manageTokens.noteUse(by.token_hash, new Date(now).toISOString());
 }
 
+/** The actor of a change in the audit log, as the log's lines name it (CONTRACT 7). */
+function actorOf(by: WriteBy): { actor: string; account_id?: string } {
+  if ("token_hash" in by) return { actor: "manage_token" };
+  return { actor: "deploy_hash" in by ? by.token_id : by.account_id, account_id: by.account_id };
+}
+
 /** The rights of a caller, checked again in the transaction that writes. */
 export const permission = {
+  actorOf,
   refuseUnlessOwner,
   writableSite,
   settableSite,

@@ -1,5 +1,6 @@
 /** Previews: versions that are shown beside the live one, by a name or by their own address alone (BEYOND 7). */
 import type { Site } from "../base/types.ts";
+import { auditRepeated } from "./audit.ts";
 import { answering, type Backend, type Bound, change, inSlices, type Op, read, statement, steps } from "./operation.ts";
 import { permission, type WriteBy } from "./permission.ts";
 import { refusals } from "./refusals.ts";
@@ -175,6 +176,9 @@ function* promote(asked: NamedPreview, renders: string | null, now: number): Op<
   const { site_id, live_version_id } = site;
   yield* permission.noteUse(asked.by, now);
   const moved = live_version_id === version_id ? site : yield* siteRows.moveLive(site_id, version_id, now);
+  const reason = `from ${live_version_id} to ${version_id}`;
+  const at = new Date(now).toISOString();
+  yield* auditRepeated({ at, ...permission.actorOf(asked.by), action: "promote", site_id, reason });
   for (const row of rows) yield* endPreview(moved, row);
   if (renders !== null) yield* askRender(site_id, version_id, renders, now);
   return { site: moved, version_id, previous_version_id: live_version_id };

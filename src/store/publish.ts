@@ -4,6 +4,7 @@ import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { UNIT_MS } from "../base/units.ts";
+import { auditRepeated } from "./audit.ts";
 import { quarantine } from "./moderation.ts";
 import { type Backend, type BlobPlace, change, type Op, read, statement, steps } from "./operation.ts";
 import type { Granted } from "./people/deploy-tokens.ts";
@@ -245,6 +246,11 @@ function* rollBack({ site_id, by, version_id }: Rollback, now: number): Op<Rolle
   const { live_version_id } = yield* permission.writableSite({ site_id, by }, now);
   if ((yield* known.get(site_id, version_id)) === null) throw refusals.unknownVersion();
   yield* permission.noteUse(by, now);
+  if (live_version_id !== version_id) {
+    const reason = `from ${live_version_id} to ${version_id}`;
+    const at = new Date(now).toISOString();
+    yield* auditRepeated({ at, ...permission.actorOf(by), action: "rollback", site_id, reason });
+  }
   return { site: yield* siteRows.moveLive(site_id, version_id, now), previous_version_id: live_version_id };
 }
 

@@ -1,5 +1,5 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
-import { read, statement, steps } from "./operation.ts";
+import { type Op, read, statement, steps } from "./operation.ts";
 
 export interface Swept {
   sites: number;
@@ -60,6 +60,10 @@ export interface Figures {
   putProcess(numbers: readonly number[]): void;
   /** The last figures of each process that is alive. */
   processes(): number[][];
+  /** Shows a text to all processes, in the place of the one before. False if it is too long. */
+  putText(text: string): boolean;
+  /** The texts of all processes since the start, of those that have ended too. */
+  texts(): string[];
 }
 
 /** The addresses of the server when it last started, for programs that have its data and not its settings. */
@@ -83,7 +87,44 @@ const census = statement<Census>(
      from sites) as states`,
 );
 
+/** Work that waits in the database. */
+interface StoredQueue {
+  waiting: number;
+  /** When the first of it came (ISO 8601); null if none waits. */
+  since: string | null;
+}
+
+const waitingRenders = statement<StoredQueue>(
+  `select count(*) as waiting, strftime('%Y-%m-%dT%H:%M:%fZ', min(asked_at) / 1000.0, 'unixepoch') as since
+   from renders where status = 'pending'`,
+);
+const waitingLetters = statement<StoredQueue>(
+  "select count(*) as waiting, min(created_at) as since from webhook_outbox",
+);
+const toJudge = statement<{ reports: number; quarantined: number }>(
+  `select (select count(*) from reports join sites using (site_id) where closed_at is null) as reports,
+     (select count(*) from sites where quarantine is not null) as quarantined`,
+);
+
+interface Waiting {
+  renders: StoredQueue;
+  /** Letters of webhooks. */
+  webhooks: StoredQueue;
+  /** Reports that are open. */
+  reports: number;
+  /** Sites in quarantine. */
+  quarantined: number;
+}
+
+function* waiting(): Op<Waiting> {
+  const renders = (yield* waitingRenders.get())!;
+  const webhooks = (yield* waitingLetters.get())!;
+  return { renders, webhooks, ...(yield* toJudge.get())! };
+}
+
 export const UPKEEP = {
+  /** Work that waits for the server, and what waits for the operator. */
+  waiting: read(() => waiting()),
   census: steps("read", async ({ db }, now: number): Promise<Census> => (await db.read(census.get(now)))!),
   /** The address of the server when it last started, for operators' commands, which have the data directory and not the
    *  settings. Writes only what is new: on a full disk a server starts all the same. */

@@ -1,9 +1,11 @@
 /** Work by the clock: a table of jobs (jobs.ts), and the one thread that runs them. Its transactions, its network and its
  *  files never keep a page waiting. */
+import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";
+import { bulletinBoard, hourOf, readBulletins, trafficOf } from "../run/bulletin.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { slotOf } from "../run/metrics.ts";
+import { ofProcesses, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
 import { databaseFile, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
@@ -13,6 +15,8 @@ import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } 
 const LOOK_MS = 10_000;
 /** How often it says so again. */
 const REMIND_MS = 10 * 60_000;
+/** How often `svc-server status` gets news of this process. */
+const TELL_MS = 1000;
 /** The time that a stop leaves to work outside the thread, and to a statement under way in it. */
 const STOP_MS = 2000;
 
@@ -26,6 +30,39 @@ function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => v
     if (why === null || performance.now() - reminded < REMIND_MS) return;
     log.error("database", why);
     reminded = performance.now();
+  };
+}
+
+/** Serving processes turn their hour over once a second; after so many looks each of them has. */
+const LOOKS_PAST_HOUR = 3;
+
+/** Writes the record of an hour's busiest hosts, once the hour is over; none if nothing was sent in it. */
+function tellingTraffic(log: Log, figures: Figures, now: () => number): () => void {
+  let hour = hourOf(now());
+  let looks = 0;
+  return () => {
+    if (hourOf(now()) === hour || ++looks < LOOKS_PAST_HOUR) return;
+    const hosts = trafficOf(readBulletins(figures.texts()), hourOf(now()) - 1);
+    const begin = new Date((hourOf(now()) - 1) * UNIT_MS.h).toISOString();
+    if (hosts.length > 0) log.record("traffic", { hour: begin, hosts: Object.fromEntries(hosts) });
+    hour = hourOf(now());
+    looks = 0;
+  };
+}
+
+/** From so long before its end on, the log says each day that the certificate ends. */
+const CERTIFICATE_MS = 14 * UNIT_MS.d;
+
+function watchingCertificate(log: Log, figures: Figures, now: () => number): () => void {
+  let reminded = -Infinity;
+  return () => {
+    const left = ofProcesses(figures.processes(), "certificate_s").filter((seconds) => seconds !== 0);
+    const left_ms = Math.min(...left) * 1000;
+    if (left_ms > CERTIFICATE_MS || now() - reminded < UNIT_MS.d) return;
+    reminded = now();
+    const end = new Date(now() + left_ms).toISOString();
+    const what = left_ms > 0 ? `new connections get one that ends at ${end}` : `it has ended at ${end}`;
+    log.error("certificate", `${what}: renew it, then have it read again by SIGHUP (systemctl reload svc)`);
   };
 }
 
@@ -90,13 +127,13 @@ class JobRow {
 }
 
 /** Starts the clock of each job that is turned on. `config`: with the addresses under which the sites are reached. `fatal`
- *  ends the process, which must write nothing more: no further turn begins. */
+ *  ends the process, which must write nothing more: no further turn begins. `log` is the process's, if it has one. */
 export function startUpkeep(
   config: Config,
   now: () => number,
   fatal: (error: unknown) => void,
+  log: Log = createLog(config.log, now),
 ): { stop(): Promise<void> } {
-  const log = createLog(config.log, now);
   const figures = openFigures(config.data_dir);
   const rows = new Map(JOBS.map((job) => [job.name, new JobRow(job, () => ({ log, figures, now: now() }))]));
   const thread = upkeepThread(config, {
@@ -126,6 +163,12 @@ export function startUpkeep(
   });
   const look = watchingDatabase(config.data_dir, log, figures);
   clocks.push(every(LOOK_MS, look, loggedBy(log, "looking for the database")));
+  const telling = [
+    bulletinBoard(figures.putText, log.errors),
+    tellingTraffic(log, figures, now),
+    watchingCertificate(log, figures, now),
+  ];
+  clocks.push(every(TELL_MS, () => telling.forEach((tell) => tell()), loggedBy(log, "telling how the server is")));
   const stopClocks = () => clocks.forEach((clock) => clock.stop());
   return {
     async stop() {

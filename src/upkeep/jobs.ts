@@ -107,7 +107,8 @@ const VERIFY: UpkeepJob<{ damages: Damage[]; missing: number | null }> = {
       say({ damages, missing });
     },
   }),
-  note({ damages, missing }, { log, figures }) {
+  note({ damages, missing }, { log, figures, now }) {
+    figures.set(slotOf("svc_last_verify_timestamp_seconds"), now / 1000);
     if (missing !== null) figures.set(MISSING, missing);
     for (const { sha256, why, losses } of damages) {
       const where = losses.map(({ slug, path }) => `${slug} ${path}`).join(", ");

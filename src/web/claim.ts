@@ -7,7 +7,7 @@ import { answerRedirect } from "../http/answers.ts";
 import { readForm, stringMember } from "../http/body.ts";
 import type { SignedInCaller } from "../routes/caller.ts";
 import { seal, single, unseal } from "../comments/keys.ts";
-import { askedClaim } from "../routes/account.ts";
+import { askedClaim, claimSite } from "../routes/account.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Ctx, Route } from "../routes/context.ts";
 import type { EndedAccess } from "../store/ownership.ts";
@@ -163,7 +163,6 @@ async function submitClaim(ctx: Ctx) {
     const revokes = revoke_manage_tokens === "true";
     return { claim_token: claim_token.trim(), revoke_manage_tokens: revokes, look: look === "true" };
   };
-  const { ownership } = ctx.parts.store;
   try {
     const wanted = await askedClaim({ ...ctx, caller }, async () => {
       const sent = await typed();
@@ -171,9 +170,9 @@ async function submitClaim(ctx: Ctx) {
       return sent;
     });
     const sent = await typed();
-    const ends = sent.look && sent.revoke_manage_tokens ? await ownership.claimEnds(wanted) : null;
+    const ends = sent.look && sent.revoke_manage_tokens ? await ctx.parts.store.ownership.claimEnds(wanted) : null;
     if (ends !== null && wordsOf(ends).length > 0) return await askForToken(ctx, caller, { typed: sent, ends });
-    return answerRedirect(claimed(ctx, (await ownership.claim(wanted)).ended), exchange);
+    return answerRedirect(claimed(ctx, (await claimSite({ ...ctx, caller }, wanted)).ended), exchange);
   } catch (error) {
     if (isSessionEnded(error)) return signedOutMeanwhile(ctx, pageOf(ctx));
     if (!isShownAgain(error)) throw error;

@@ -65,6 +65,7 @@ function asSchema6(data_dir: string): void {
     "drop table deploy_tokens",
     "drop table previews",
     "drop index audit_invited",
+    "drop index audit_repeated",
     "drop index versions_withheld",
     "drop index versions_left",
     "drop index versions_by_site",
@@ -107,6 +108,7 @@ describe("DELETE /sites/:id/manage-tokens", () => {
     expect<unknown>((await revoke(given.site_id, ann.bearer)).body).toEqual({ ok: true, revoked: 0 });
     expect(await opens(given, await redeployed(given, ann))).toEqual(WORKS);
     expect(auditRows(server.data_dir).filter(({ site_id }) => site_id === given.site_id)).toMatchObject([
+      { actor: ann.account_id, action: "claim" },
       { actor: ann.account_id, action: "revoke-tokens", reason: "2 of them" },
     ]);
   });

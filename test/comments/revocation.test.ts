@@ -87,7 +87,7 @@ function asSchema15(data_dir: string): void {
   // What later steps added, which come again.
   for (const what of [
     ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
-    ...["index comment_settings_plain", "index audit_invited"],
+    ...["index comment_settings_plain", "index audit_invited", "index audit_repeated"],
     ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site"],
   ]) {
     db.run(`drop ${what}`);
@@ -216,7 +216,9 @@ describe("A25 after a revocation", () => {
     const left = await leaveBehind(world, "stolen", ben.bearer);
     expect((await revoke(world.site)).body["revoked"]).toBe(1);
     expect(await opens(world, left)).toEqual(ENDED);
-    const reasons = auditRows(server.data_dir).filter(({ site_id }) => site_id === world.site.site_id);
+    const reasons = auditRows(server.data_dir).filter(
+      ({ site_id, action }) => site_id === world.site.site_id && action === "revoke-tokens",
+    );
     expect(reasons.map(({ reason }) => reason)).toEqual([
       `1 of them, 1 agent token, 1 owner code, the webhook to ${new URL(hook.url).host}`,
     ]);

@@ -109,9 +109,9 @@ describe("a deploy in a process", () => {
     const { files, bytes, stages } = await pool.deploy(job({ "a.md": "# A", "b.md": "# B" }));
     expect([files, bytes]).toEqual([2, 6]);
     const names = Object.keys(stages);
-    expect([names[0], names.at(-1)]).toEqual(["unpacking", "publishing"]);
+    expect([...names.slice(0, 2), names.at(-1)]).toEqual(["waiting", "unpacking", "publishing"]);
     expect(names).toContain("rendering Markdown");
-    expect(Object.values(stages).every((ms) => Number.isInteger(ms) && ms >= 0)).toBeTrue();
+    expect(Object.values(stages).every((ms) => Number.isFinite(ms) && ms >= 0)).toBeTrue();
     await pool.stop();
   });
 

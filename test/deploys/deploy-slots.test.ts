@@ -95,7 +95,23 @@ describe("a gate", () => {
     await until(() => begun.length === 5);
     expect(begun.slice(3).toSorted()).toEqual(["a3", "b2 refused"]);
     await end("a1", "b1", "a3");
-    expect(gate.load()).toEqual({ busy: 0, waiting: 0 });
+    expect(gate.load()).toEqual({ busy: 0, waiting: 0, oldest_ms: 0 });
+  });
+
+  test("CONTRACT 7.3 tells for how long the first that waits has waited", async () => {
+    let now = 1000;
+    const { enter, end, gate } = crowd(1, { clock: () => now });
+    enter("a1");
+    expect(gate.load()).toEqual({ busy: 1, waiting: 0, oldest_ms: 0 });
+    enter("b1");
+    now += 30;
+    enter("a2");
+    now += 5;
+    expect(gate.load()).toEqual({ busy: 1, waiting: 2, oldest_ms: 35 });
+    await end("a1");
+    expect(gate.load()).toEqual({ busy: 1, waiting: 1, oldest_ms: 5 });
+    await end("b1", "a2");
+    expect(gate.load()).toEqual({ busy: 0, waiting: 0, oldest_ms: 0 });
   });
 
   test("gives a place back where the work fails, and lets nobody in once it is closed", async () => {

@@ -3,6 +3,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { rm } from "node:fs/promises";
 import { setSchemaVersion } from "../kit/database.ts";
 import { type AuditLine, listed, operate, operator } from "../kit/operator.ts";
+import { addSites } from "../kit/many.ts";
 import { bearer } from "../kit/people.ts";
 import { startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
@@ -265,3 +266,60 @@ test("two workers: what an operator did is seen by both at the next request", as
     await rm(folder.path, { recursive: true, force: true });
   }
 }, 60_000);
+
+describe("sites in an order", () => {
+  interface Row {
+    site_id: string;
+    slug: string;
+    live_bytes: number;
+    stored_bytes: number;
+    stored_disk: number;
+    bytes: number;
+  }
+  const listOf = async (data_dir: string, ...flags: string[]): Promise<Row[]> =>
+    JSON.parse((await operate(data_dir, "sites", "--json", ...flags)).stdout) as Row[];
+
+  test("CONTRACT 7.2 by what is stored, by what is live, by slug; a limit ends the list", async () => {
+    await using own = await startServer();
+    const many = await own.deploy({ "index.html": "a".repeat(40_000) });
+    await own.redeploy(many, { "index.html": "b".repeat(40_000) });
+    await own.redeploy(many, { "index.html": "small" });
+    const large = await own.deploy({ "index.html": "c".repeat(60_000) });
+    const little = await own.deploy({ "index.html": "d" });
+    const order = async (...flags: string[]) => (await listOf(own.data_dir, ...flags)).map(({ slug }) => slug);
+    expect(await order("--sort", "stored")).toEqual([many.slug, large.slug, little.slug]);
+    expect(await order("--sort", "live")).toEqual([large.slug, many.slug, little.slug]);
+    expect(await order("--sort", "name")).toEqual([many.slug, large.slug, little.slug].toSorted());
+    expect(await order()).toEqual([many.slug, large.slug, little.slug]);
+    expect(await order("--sort", "stored", "--limit", "1")).toEqual([many.slug]);
+    const [first] = await listOf(own.data_dir, "--sort", "stored");
+    expect(first).toMatchObject({ bytes: 80_005, live_bytes: 5, stored_bytes: 80_005 });
+    expect(first!.stored_disk).toBeGreaterThan(80_005);
+    const { stdout } = await operate(own.data_dir, "sites", "--sort", "live");
+    expect(stdout).toMatch(/^SITE +URL +STATE +OWNER +VERSIONS +LIVE +STORED +DISK +CREATED +EXPIRES\n/);
+    expect(stdout).toMatch(new RegExp(`^${many.site_id} .* 3 +5 B +78 KB +\\d+ KB `, "m"));
+  });
+
+  test("CONTRACT 7.2 thousands come page by page: each once, in order, also where all are equal", async () => {
+    await using own = await startServer();
+    const site = await own.deploy({ "index.html": "x" });
+    addSites(own.data_dir, site, 2500);
+    for (const flags of [[], ["--sort", "stored"], ["--sort", "live"], ["--sort", "name"]]) {
+      const rows = await listOf(own.data_dir, ...flags);
+      expect([flags, rows.length, new Set(rows.map(({ site_id }) => site_id)).size]).toEqual([flags, 2501, 2501]);
+    }
+    expect((await listOf(own.data_dir, "--limit", "1700")).length).toBe(1700);
+    const table = (await operate(own.data_dir, "sites", "--sort", "name")).stdout.trimEnd().split("\n");
+    expect(table.length).toBe(2502);
+    expect(new Set(table.map((line) => line.search(/\b(STATE|live)\b/))).size).toBe(1); // one width for all pages
+  });
+
+  test.each([
+    [["--sort", "size"], "--sort is one of created, stored, live, name"],
+    [["--limit", "0"], "--limit is a whole number from 1 on"],
+    [["--limit", "many"], "--limit is a whole number from 1 on"],
+  ])("CONTRACT 7.2 sites %j ends with 2 and says what it takes", async (flags, sentence) => {
+    const { code, stderr } = await operator(server.data_dir, ["sites", ...flags]);
+    expect([code, stderr]).toEqual([2, expect.stringContaining(sentence)]);
+  });
+});

@@ -4,6 +4,7 @@ import { createByteBudgetCache } from "../../src/serve/cache.ts";
 import { createCoders } from "../../src/coding/coders.ts";
 import { createSiteServer } from "../../src/serve/site.ts";
 import { createManifests, createVersions } from "../../src/serve/versions.ts";
+import { createTraffic } from "../../src/run/bulletin.ts";
 import { createShortcuts } from "../../src/serve/shortcuts.ts";
 import { cacheBytes } from "../../src/config/machine.ts";
 import { createRows } from "../../src/serve/locate.ts";
@@ -90,6 +91,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
   return { store, asked, row, changed: () => void counter.value++ };
 }
 
+const { of: trafficOf } = createTraffic();
 const coders = createCoders({ log: { error: () => {} } });
 afterAll(coders.stop);
 
@@ -106,6 +108,7 @@ const sitesOver = (store: ServingStore, cache_bytes: number, now: () => number) 
     skew: null,
     skewed: () => {},
     refused: () => {},
+    trafficOf,
   });
 
 const newExchange = () => new Exchange({ address: () => null, extendTimeout: () => {}, crowded: () => false });
@@ -231,6 +234,7 @@ describe("compressing ahead", () => {
       skew: null,
       skewed: () => {},
       refused: () => {},
+      trafficOf,
     };
     return { ...made, sites: createSiteServer({ ...base, store: made.store, ending, code: coders.code }) };
   }
@@ -299,7 +303,7 @@ test("a row that is pushed out is not held by its version, nor is one whose plac
   const { store, changed } = memoryStore(["a.bin"]);
   const rooms = [createByteBudgetCache(1_000), createByteBudgetCache(30_000), createByteBudgetCache(30_000)] as const;
   const manifests = createManifests(store, rooms[2]);
-  const versions = createVersions({ store, budget: rooms[1], manifests, shortcuts: createShortcuts() });
+  const versions = createVersions({ store, budget: rooms[1], manifests, shortcuts: createShortcuts(trafficOf) });
   const rows = createRows(store, rooms[0], versions);
   const first = await rows.read("lab");
   const version = first.live!;
@@ -321,7 +325,7 @@ test("a manifest is pushed out by others alone: what was answered from it stays,
     store,
     budget: createByteBudgetCache(30_000),
     manifests,
-    shortcuts: createShortcuts(),
+    shortcuts: createShortcuts(trafficOf),
   });
   const loaded = (await versions.read({ site_id: SITE_ID, removals: 0 }, VERSION_ID, ""))!;
   manifests.release(loaded);

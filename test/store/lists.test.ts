@@ -1,6 +1,7 @@
 /** WEB 5 and 6: an account's sites and a site's versions, a page at a time, and what changed between two versions. */
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import type { AskedSites } from "../../src/store/account-sites.ts";
+import { openOperations } from "../../src/store/operations.ts";
 import { addSites, addVersions, idOfVersion } from "../kit/database.ts";
 import { bearer, call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult } from "../kit/server.ts";
@@ -269,4 +270,40 @@ describe("versions.compare", () => {
       removed: paths(removed),
     });
   });
+});
+
+describe("CONTRACT 7.2 an operator's list, a page at a time", () => {
+  const ofSize = (bytes: number) => server.deploy({ "index.html": "x".repeat(bytes) });
+
+  test.each(["created", "stored", "live", "name"] as const)(
+    "by %s: what comes or goes between two pages is listed or not, and all others once",
+    async (sort) => {
+      const mine: DeployResult[] = [];
+      for (const bytes of [900_000, 800_000, 700_000, 700_000, 600_000]) mine.push(await ofSize(bytes));
+      const operations = openOperations({ data_dir: server.data_dir, now: server.now });
+      try {
+        const seen: string[] = [];
+        let last: Awaited<ReturnType<typeof operations.listing>>[number] | null = null;
+        for (;;) {
+          const page = await operations.listing(sort, 2, last);
+          expect(page.length).toBeLessThanOrEqual(2);
+          if (page.length === 0) break;
+          seen.push(...page.map(({ site_id }) => site_id));
+          last = page.at(-1)!;
+          // The row that the next page begins behind is gone by then.
+          if (last.site_id === mine[1]!.site_id)
+            await operations.actOnSite({ action: "delete", site_id: last.site_id });
+        }
+        expect(new Set(seen).size).toBe(seen.length);
+        const kept = mine.filter((_, n) => n !== 1).map(({ site_id }) => site_id);
+        expect(kept.filter((site_id) => !seen.includes(site_id))).toEqual([]);
+        const order = mine.map(({ site_id }) => seen.indexOf(site_id));
+        if (sort === "stored" || sort === "live") expect([order[0], order[1]]).toEqual([0, 1]);
+        if (sort === "created") expect(order).toEqual(order.toSorted((a, b) => a - b));
+      } finally {
+        for (const { site_id } of mine) await operations.actOnSite({ action: "delete", site_id });
+        operations.close();
+      }
+    },
+  );
 });

@@ -109,8 +109,10 @@ async function leaveBehind(data_dir: string, schema: number, withheld = false): 
     fillSites(db);
     if (schema >= 2) fillPeople(db, password_hash);
   })();
-  for (const step of STEPS.slice(filled, schema)) db.run(step);
+  const judged = Math.min(schema, WITHHELD - 1);
+  for (const step of STEPS.slice(filled, judged)) db.run(step);
   if (withheld) fillReceipts(db);
+  for (const step of STEPS.slice(Math.max(filled, judged), schema)) db.run(step);
   db.run(`PRAGMA user_version = ${schema}`);
   for (const page of PAGES) {
     const hash = contentHash(page);

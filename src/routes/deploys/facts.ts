@@ -1,6 +1,7 @@
-/** The log's line about a deploy or a preview (CONTRACT 7), noted while it is on its way: no token, no file's name. */
+/** The log's line about a deploy, a preview, or another change of a site (CONTRACT 7), noted while it is on its way: no
+ *  token, no file's name. */
 import type { Deployed } from "../../deploy/job.ts";
-import type { DeployFacts, Exchange } from "../../http/exchange.ts";
+import type { ChangeFacts, DeployFacts, Exchange } from "../../http/exchange.ts";
 import type { Site } from "../../base/types.ts";
 import type { Caller } from "../caller.ts";
 
@@ -22,11 +23,22 @@ export function noteSite({ deploy }: Exchange, { site_id, slug }: Pick<Site, "si
   if (deploy) Object.assign(deploy, { site_id, slug });
 }
 
+export const noteReceived = ({ deploy }: Exchange, ms: number): void => void (deploy && (deploy.receiving_ms = ms));
+
+type Changed = Pick<ChangeFacts, "event" | "from" | "version_id"> & { site: Pick<Site, "site_id" | "slug"> };
+
+/** The change has been made: from here on the log has a line for it. */
+export function noteChange(exchange: Exchange, caller: Caller, { site, ...moved }: Changed): void {
+  exchange.change = { by: named(caller), site_id: site.site_id, slug: site.slug, ...moved };
+}
+
 const codes = (entries: readonly { code: string }[]): string[] => entries.map(({ code }) => code);
 
 export function noteDeployed(exchange: Exchange, deployed: Deployed): void {
-  const { site, version_id, files, bytes, stages, healed, warnings } = deployed;
+  const { site, version_id, files, bytes, healed, warnings } = deployed;
   noteSite(exchange, site);
+  const receiving = exchange.deploy?.receiving_ms;
+  const stages = { ...(receiving !== undefined && { receiving }), ...deployed.stages };
   const done = { version_id, files, bytes, stages, healed: codes(healed), warnings: codes(warnings) };
   if (exchange.deploy) exchange.deploy.done = done;
 }

@@ -11,6 +11,7 @@ import { customerOf, networkOf } from "../../http/context.ts";
 import { FORM_BYTES, isFileForm, openFileForm } from "../../http/multipart.ts";
 import type { Bounds } from "../../store/quotas.ts";
 import type { ApiParts, Ctx, InFlight } from "../context.ts";
+import { noteReceived } from "./facts.ts";
 
 const ZIP_TYPES = new Set(["application/zip", "application/x-zip-compressed", "application/octet-stream"]);
 /** A zip of what a site lacks (BEYOND 6). */
@@ -64,6 +65,14 @@ function makeReady(ctx: Ctx, owned: boolean, beside = 0) {
   return { max_zip_bytes, tooLarge };
 }
 
+/** Measures how long an upload was on its way: a slow client must not look like a queue. */
+async function received<T>({ exchange }: Ctx, read: () => Promise<T>): Promise<T> {
+  const began = performance.now();
+  const bytes = await read();
+  noteReceived(exchange, performance.now() - began);
+  return bytes;
+}
+
 /** The body of an upload, read to its end into a file: a slow one, or one that waits for its turn, takes no memory. Refuses
  *  in the order of CONTRACT 4.4: type, length, room. `owned`: the site has an owner. `of_site`: the site whose files may
  *  complete it; null for a new one. */
@@ -71,7 +80,8 @@ export async function readUpload(ctx: Ctx, owned: boolean, of_site: string | nul
   refuseUnlessZip(ctx.request, of_site);
   const joins = mediaType(ctx.request) === DELTA_TYPE ? of_site : null;
   const { max_zip_bytes, tooLarge } = makeReady(ctx, owned);
-  const zip = await ctx.parts.pool.receive(readPieces(ctx.request, max_zip_bytes, tooLarge));
+  const pieces = readPieces(ctx.request, max_zip_bytes, tooLarge);
+  const zip = await received(ctx, () => ctx.parts.pool.receive(pieces));
   ctx.after(() => void zip.remove()); // where it comes to no deploy
   return { zip, joins };
 }
@@ -93,8 +103,10 @@ export async function readUploadForm(ctx: Ctx, owned: boolean) {
     throw new Refusal("unsupported_media_type", "Send the zip in a form: multipart/form-data.");
   }
   const { max_zip_bytes, tooLarge } = makeReady(ctx, owned, FORM_BYTES);
-  const { fields, file, readFile } = await openFileForm(ctx.request);
-  const zip = file === ZIP_FIELD ? await readFile(max_zip_bytes, tooLarge) : null;
+  const { fields, zip } = await received(ctx, async () => {
+    const { fields, file, readFile } = await openFileForm(ctx.request);
+    return { fields, zip: file === ZIP_FIELD ? await readFile(max_zip_bytes, tooLarge) : null };
+  });
   if (zip === null || zip.length === 0) {
     throw new Refusal("invalid_input", "Choose a zip file first.", { field: ZIP_FIELD });
   }

@@ -2,6 +2,7 @@
 import { Refusal } from "../../base/errors.ts";
 import type { CommentsMode, Site } from "../../base/types.ts";
 import { UNIT_MS } from "../../base/units.ts";
+import { auditRepeated } from "../audit.ts";
 import type {
   AgentScope,
   AgentToken,
@@ -56,6 +57,16 @@ const passcodeMissing = (): Refusal =>
     field: "passcode",
   });
 
+const hostOf = (webhook: Webhook | null): string => (webhook === null ? "none" : new URL(webhook.url).host);
+
+/** The changes that the audit log tells of. No secret: of a webhook only its host is told. */
+function changesOf(before: CommentSettings, after: CommentSettings): string[] {
+  const passcode = after.passcode_epoch === before.passcode_epoch ? [] : ["passcode"];
+  const mode = after.mode === before.mode ? [] : [`mode ${after.mode}`];
+  const host = hostOf(after.webhook);
+  return [...mode, ...passcode, ...(host === hostOf(before.webhook) ? [] : [`webhook ${host}`])];
+}
+
 /** A mode that cannot be entered leaves all as it was. */
 function* configure(
   site_id: string,
@@ -77,7 +88,13 @@ function* configure(
     if (wanted.webhook.url !== before.webhook?.url) yield* deliveryRows.beginAnew.do(site_id);
   }
   const site = (yield* setMode.get(site_id, mode))!;
-  return { site, settings: { mode, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by } };
+  const settings = { mode, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by };
+  const reason = changesOf(before, settings).join(", ");
+  const at = new Date(now).toISOString();
+  if (reason !== "") {
+    yield* auditRepeated({ at, ...permission.actorOf(by), action: "set-comments", site_id, reason });
+  }
+  return { site, settings };
 }
 
 const MOST_TOKENS = 100;

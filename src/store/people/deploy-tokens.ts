@@ -28,6 +28,7 @@ interface NewDeployToken extends DeployGrant {
 /** A deploy token, and what it was accepted for. */
 export interface Granted {
   deploy_hash: string;
+  token_id: string;
   account_id: string;
   scope: Scope;
 }

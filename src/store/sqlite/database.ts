@@ -23,6 +23,7 @@ import schema16 from "./schema-16.sql" with { type: "text" };
 import schema17 from "./schema-17.sql" with { type: "text" };
 import schema18 from "./schema-18.sql" with { type: "text" };
 import schema19 from "./schema-19.sql" with { type: "text" };
+import schema20 from "./schema-20.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -45,6 +46,7 @@ const STEPS: readonly string[] = [
   schema17,
   schema18,
   schema19,
+  schema20,
 ];
 
 const PRAGMAS = [

@@ -214,8 +214,9 @@ describe("A1: other people's", () => {
     const other = await owned(ann, "listed nowhere");
     const deploy_hash = new Bun.CryptoHasher("sha256").update(few.token).digest("hex");
     const { account_id } = ann;
+    const { token_id } = few;
     const codeOf = (site_id: string, version_id: string, scope: "read" | "deploy") =>
-      server.running.store.rollback({ site_id, by: { deploy_hash, account_id, scope }, version_id }).then(
+      server.running.store.rollback({ site_id, by: { deploy_hash, token_id, account_id, scope }, version_id }).then(
         () => "done",
         ({ code }: { code: string }) => code,
       );

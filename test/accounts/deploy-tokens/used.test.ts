@@ -192,7 +192,7 @@ describe("BEYOND 7: a token that ends while a deploy is on its way publishes not
     const { token, token_id } = await give(ann, ["deploy"]);
     await revoke(ann, token_id);
     const deploy_hash = new Bun.CryptoHasher("sha256").update(token).digest("hex");
-    const by = { deploy_hash, account_id: ann.account_id, scope: "deploy" as const };
+    const by = { deploy_hash, token_id, account_id: ann.account_id, scope: "deploy" as const };
     const rollback = server.running.store.rollback({ site_id: site.site_id, by, version_id: site.version_id });
     expect(await rollback.catch(({ code }: { code: string }) => code)).toBe("unauthorized");
   });

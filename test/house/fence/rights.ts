@@ -195,6 +195,7 @@ const TIMED: Where = [
   "render",
   "serve",
   "webhooks",
+  "src/routes/deploys/request.ts",
   "src/store/sqlite/driver.ts",
   "src/store/sqlite/database.ts",
   "src/pipeline/markdown/clock.ts",

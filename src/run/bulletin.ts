@@ -1,0 +1,172 @@
+/** The bulletin of a process (CONTRACT 7.3, 7.4): the hosts that got the most bytes, and its last error lines, for `svc-server
+ *  status` and for the hourly record of the log. It is text in a place of the process's own, and bounded, whatever is asked
+ *  for. */
+import packageJson from "../../package.json" with { type: "json" };
+import { UNIT_MS } from "../base/units.ts";
+import { visible } from "../base/visible.ts";
+
+/** A host, and the bytes of the bodies that it was answered with. */
+type HostBytes = readonly [host: string, bytes: number];
+
+/** Hosts that are counted at a time. Past them those with the fewest bytes are forgotten, half of them at once: so a count is
+ *  never too high, and a flood of names takes no memory and hides no busy host. */
+const MOST_HOSTS = 2048;
+/** Hosts that a process hands over for each hour: workers share them out unevenly. */
+const TOLD_HOSTS = 60;
+const LONGEST_HOST = 100;
+/** Hosts of one record of the log. */
+const BUSIEST = 20;
+
+/** The bytes of one host in this hour. The answers of a host find it without a search. */
+export class HostTraffic {
+  bytes = 0;
+  constructor(
+    readonly host: string,
+    private readonly entered: (one: HostTraffic) => void,
+  ) {}
+  /** On the path of every request: an addition. */
+  add(bytes: number): void {
+    if (this.bytes === 0 && bytes > 0) this.entered(this);
+    this.bytes += bytes;
+  }
+}
+
+/** An hour of the clock, by its number since the epoch, and its hosts, the busiest first. */
+interface HourTraffic {
+  hour: number;
+  hosts: HostBytes[];
+}
+
+/** Adds up what several told of one host; the busiest first. */
+function busiest(told: readonly HostBytes[], most: number): HostBytes[] {
+  const sums = new Map<string, number>();
+  for (const [host, bytes] of told) sums.set(host, (sums.get(host) ?? 0) + bytes);
+  return [...sums].sort(([a, more], [b, less]) => less - more || (a < b ? -1 : 1)).slice(0, most);
+}
+
+export interface Traffic {
+  /** For answers to a host that nothing found quicker; `host` as it was sent. */
+  of(host: string): HostTraffic;
+  /** This hour and the one before, by this clock. */
+  hours(now: number): [HourTraffic, HourTraffic];
+}
+
+export const hourOf = (now: number): number => Math.floor(now / UNIT_MS.h);
+
+export function createTraffic(): Traffic {
+  /** Those that have bytes. */
+  const counted = new Set<HostTraffic>();
+  /** By the host as it was sent, too. */
+  const known = new Map<string, HostTraffic>();
+  let current = 0;
+  let last: HourTraffic = { hour: 0, hosts: [] };
+
+  const sums = (most: number): HostBytes[] =>
+    busiest(
+      [...counted].map(({ host, bytes }) => [host, bytes] as const),
+      most,
+    );
+  function forget(one: HostTraffic): void {
+    one.bytes = 0;
+    counted.delete(one);
+  }
+  function enter(one: HostTraffic): void {
+    if (counted.size >= MOST_HOSTS) {
+      const kept = new Set(sums(MOST_HOSTS / 2).map(([host]) => host));
+      for (const old of counted) if (!kept.has(old.host)) forget(old);
+      // One host may have had several counts.
+      for (const old of counted) if (counted.size > MOST_HOSTS / 2) forget(old);
+    }
+    counted.add(one);
+  }
+  function turnOver(hour: number): void {
+    if (hour === current) return;
+    last = { hour: current, hosts: sums(TOLD_HOSTS) };
+    for (const one of counted) forget(one);
+    current = hour;
+  }
+  return {
+    of(sent) {
+      const found = known.get(sent);
+      if (found !== undefined) return found;
+      if (known.size >= MOST_HOSTS) known.clear();
+      const host = sent.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
+      const one = known.get(host) ?? new HostTraffic(host, enter);
+      known.set(host, one);
+      known.set(sent, one);
+      return one;
+    },
+    hours(now) {
+      turnOver(hourOf(now));
+      return [{ hour: current, hosts: sums(TOLD_HOSTS) }, last];
+    },
+  };
+}
+
+export interface ErrorLine {
+  /** ISO 8601. */
+  at: string;
+  message: string;
+}
+
+export const ERROR_LINES = 10;
+const LONGEST_LINE = 300;
+
+/** The first line of an error, without what may open something: tokens, and the user and query of an address. */
+export const withoutSecrets = (text: string): string =>
+  visible(text.split("\n", 1)[0]!)
+    .replace(/\b(svc_[a-z]+_|whsec_)[\w+/=-]+/g, "$1…")
+    .replace(/:\/\/[^\s/@]+@/g, "://…@")
+    .replace(/\?[^\s"')]+/g, "?…")
+    .slice(0, LONGEST_LINE);
+
+/** A process's part: what it serves, and what its log said. */
+export interface Bulletin {
+  version: string;
+  /** The newest last. */
+  errors: ErrorLine[];
+  traffic: HourTraffic[];
+}
+
+/** Returns a function that brings this process's bulletin up to date. `put` refuses what is too long: then fewer hosts are
+ *  told of. */
+export function bulletinBoard(
+  put: (text: string) => boolean,
+  errorsNow: () => readonly ErrorLine[],
+  hoursNow: () => readonly HourTraffic[] = () => [],
+): () => void {
+  let shown = "";
+  return () => {
+    const errors = [...errorsNow()];
+    const traffic = hoursNow();
+    for (const most of [TOLD_HOSTS, BUSIEST, 0]) {
+      const hours = traffic.map(({ hour, hosts }) => ({ hour, hosts: hosts.slice(0, most) }));
+      const text = JSON.stringify({ version: packageJson.version, errors, traffic: hours } satisfies Bulletin);
+      if (text === shown || put(text)) return void (shown = text);
+    }
+  };
+}
+
+/** A text that is none of this program is left out. */
+export const readBulletins = (texts: readonly string[]): Bulletin[] =>
+  texts.flatMap((text) => {
+    try {
+      return [JSON.parse(text) as Bulletin];
+    } catch {
+      return [];
+    }
+  });
+
+/** The busiest hosts of an hour, by all processes together. */
+export const trafficOf = (all: readonly Bulletin[], hour: number): HostBytes[] =>
+  busiest(
+    all.flatMap(({ traffic }) => traffic.filter((one) => one.hour === hour).flatMap(({ hosts }) => hosts)),
+    BUSIEST,
+  );
+
+/** The last error lines of all processes, the newest last. */
+export const errorsOf = (all: readonly Bulletin[]): ErrorLine[] =>
+  all
+    .flatMap(({ errors }) => errors)
+    .sort((a, b) => (a.at < b.at ? -1 : Number(a.at > b.at)))
+    .slice(-ERROR_LINES);

@@ -169,6 +169,43 @@ describe("a bucket in which others have files, and which does not always tell th
     await scheduled.end();
   });
 
+  test("B4 more files than one page of a list has are all seen", async () => {
+    await using server = await startServer();
+    using bucket = startBucket();
+    await server.deploy({ "index.html": "x" });
+    for (let n = 0; n < 2_100; n++) {
+      const key = `svc/blobs/ab/ab${n.toString(16).padStart(62, "0")}`;
+      bucket.objects.set(key, { bytes: Buffer.from("x"), at: Date.now() - LONG_AGO_MS });
+    }
+    expect((await operator(server.data_dir, ["backup", PLACE, "--keep", "1"], { env: bucket.env })).code).toBe(0);
+    expect([...bucket.objects.keys()].filter((key) => key.startsWith("svc/blobs/ab/ab0"))).toEqual([]);
+  });
+
+  test("B2 a server that is ended in the middle of a backup ends at once, and the next start makes it; two workers make one", async () => {
+    await using dir = await temporaryFolder();
+    using bucket = startBucket();
+    const env = { ...bucket.env, SVC_BACKUP: PLACE };
+    const flags = ["--data-dir", join(dir.path, "data"), "--workers", "2"];
+    const reached = Promise.withResolvers<void>();
+    bucket.before = async (method) => {
+      if (method !== "PUT") return undefined;
+      reached.resolve();
+      await Bun.sleep(60_000);
+    };
+    const first = await startProcess(flags, { env: { ...env, SVC_BACKUP_EVERY: "2s" } });
+    await reached.promise;
+    const began = performance.now();
+    first.kill("SIGTERM");
+    expect(await first.exited).toBe(0);
+    expect(performance.now() - began).toBeLessThan(10_000);
+    bucket.before = () => undefined;
+    const second = await startProcess(flags, { env: { ...env, SVC_BACKUP_EVERY: "3s" } });
+    await until(() => bucket.objects.has("svc/latest"));
+    await Bun.sleep(500);
+    expect([...bucket.objects.keys()].filter((key) => key.endsWith(".db.zst"))).toHaveLength(1);
+    await second.end();
+  });
+
   test("B3 what a list is refused for is said at once, and by its name", async () => {
     await using server = await startServer();
     using bucket = startBucket();

@@ -179,10 +179,10 @@ async function forgetOlder(place: BackupPlace, keep: number, unnamed: readonly P
     if (name === done.name || stale.size === 0) continue;
     for (const sha256 of await hashesOf(place, name)) stale.delete(sha256);
   }
-  for (const sha256 of stale) {
+  await inParallel([...stale], AT_ONCE, async (sha256) => {
     await place.remove(blobKey(sha256));
     done.removed_blobs++;
-  }
+  });
 }
 
 /** The blobs that a snapshot names. Throws if that cannot be told. */

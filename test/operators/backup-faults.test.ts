@@ -301,6 +301,18 @@ describe("a folder", () => {
     await server.end();
   });
 
+  test("one that takes no file is named, with the reason", async () => {
+    await using dir = await temporaryFolder();
+    const place = join(dir.path, "place");
+    await mkdir(place);
+    await writeFile(join(place, "snapshots"), "a file where a folder belongs");
+    const env = { SVC_BACKUP: place, SVC_BACKUP_EVERY: "1s" };
+    const server = await startProcess(["--data-dir", join(dir.path, "data")], { env });
+    await until(() => / error backup/.test(server.stderr()));
+    expect(server.stderr()).toMatch(/ error backup: \S+\/place could not keep snapshots\/\S+: E(EXIST|NOTDIR)/);
+    await server.end();
+  });
+
   test("B2 a first snapshot is one before there is the word which is the latest", async () => {
     await using dir = await temporaryFolder();
     const place = join(dir.path, "place");

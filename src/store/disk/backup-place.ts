@@ -123,15 +123,16 @@ function folderPlace(root: string): BackupPlace {
   async function appear(key: string, write: (temporary: string) => Promise<unknown>): Promise<void> {
     const folder = dirname(at(key));
     const temporary = join(folder, `.new-${randomName(12)}`);
-    durable.makeFolder(folder);
     try {
+      durable.makeFolder(folder);
       await write(temporary);
       await chmod(temporary, 0o600);
       await flushed(temporary);
       await rename(temporary, at(key));
     } catch (error) {
-      await rm(temporary, { force: true });
-      throw error;
+      await rm(temporary, { force: true }).catch(() => {});
+      const why = ["ENOSPC", "EDQUOT"].includes(codeOf(error)) ? "its disk is full" : (error as Error).message;
+      throw new Error(`${root} could not keep ${key}: ${why}.`);
     }
     await durable.flushFolder(folder);
   }

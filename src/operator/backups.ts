@@ -81,8 +81,14 @@ async function sendNew(context: OperatorContext, text: string, keep: number | nu
   return Math.max(endWith(taken.damaged, note), taken.not_removed === null ? 0 : 1);
 }
 
-async function showSnapshots({ print, settings }: OperatorContext, text: string, as_json: boolean): Promise<void> {
-  const rows = await snapshots.list(placeOf(text, settings(null)));
+async function showSnapshots(
+  { print, note, settings }: OperatorContext,
+  text: string,
+  as_json: boolean,
+): Promise<void> {
+  const place = placeOf(text, settings(null));
+  const rows = await snapshots.list(place);
+  if (rows.length === 0) note(`There is no snapshot in ${place.name}.`);
   if (as_json) return print(json({ snapshots: rows }));
   for (const { name, taken_at, bytes } of rows) print(`${taken_at}  ${bytes}  ${name}\n`);
 }

@@ -245,7 +245,7 @@ describe("a bucket in which others have files, and which does not always tell th
     120_000,
   );
 
-  test("a bucket that refuses each time is asked less and less often", async () => {
+  longTest("a bucket that refuses each time is asked less and less often", async () => {
     await using dir = await temporaryFolder();
     using bucket = startBucket();
     let asked = 0;
@@ -299,6 +299,14 @@ describe("a folder", () => {
     await until(async () => (await snapshotsIn(place)).length > 1);
     for (const half of [...halves, copy]) expect([half, await exists(half)]).toEqual([half, false]);
     await server.end();
+  });
+
+  test("one without snapshots is said to have none, and --list makes no folder", async () => {
+    await using dir = await temporaryFolder();
+    const typed = join(dir.path, "misspelt");
+    const { code, stdout, stderr } = await operator(join(dir.path, "data"), ["backup", "--list", typed, "--json"]);
+    expect([code, JSON.parse(stdout)]).toEqual([0, { snapshots: [] }]);
+    expect([stderr, await exists(typed)]).toEqual([expect.stringContaining(`There is no snapshot in ${typed}`), false]);
   });
 
   test("one that takes no file is named, with the reason", async () => {

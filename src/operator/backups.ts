@@ -77,12 +77,19 @@ async function sendNew(context: OperatorContext, text: string, keep: number | nu
   const removed =
     taken.removed_snapshots === 0 ? "" : `; removed ${counted(taken.removed_snapshots, "older snapshot")}`;
   note(`sent ${taken.sent} of ${counted(taken.blobs, "file")}, ${taken.sent_bytes} bytes, to ${place.name}${removed}`);
+  if (taken.not_removed !== null) note(`the backup is made, but older ones stay: ${taken.not_removed}`);
   print(`${taken.name}\n`);
-  return endWith(taken.damaged, note);
+  return Math.max(endWith(taken.damaged, note), taken.not_removed === null ? 0 : 1);
 }
 
-async function showSnapshots({ print, settings }: OperatorContext, text: string, as_json: boolean): Promise<void> {
-  const rows = await snapshots.list(placeOf(text, settings(null)));
+async function showSnapshots(
+  { print, note, settings }: OperatorContext,
+  text: string,
+  as_json: boolean,
+): Promise<void> {
+  const place = placeOf(text, settings(null));
+  const rows = await snapshots.list(place);
+  if (rows.length === 0) note(`There is no snapshot in ${place.name}.`);
   if (as_json) return print(json({ snapshots: rows }));
   for (const { name, taken_at, bytes } of rows) print(`${taken_at}  ${bytes}  ${name}\n`);
 }
@@ -162,13 +169,15 @@ const PROBE = "probe";
 export async function checkBackups({ config, now }: Patient): Promise<Finding> {
   if (config.backup === null) return { status: "skip", message: "SVC_BACKUP is not set: backups are yours to make." };
   const place = placeOf(config.backup, config);
+  await place.refuseFor(config.data_dir);
   const word = String(now);
   await place.putText(PROBE, word);
   const read = Buffer.from((await place.getBytes(PROBE)) ?? "").toString();
-  await place.remove(PROBE);
+  const stays = await place.remove(PROBE).catch((error: Error) => error.message);
   if (read !== word) return { status: "fail", message: `${place.name} did not give back what was written there.` };
   const last = await snapshots.latestAt(place);
   const age = last === null ? Infinity : now - last;
+  if (typeof stays === "string") return { status: "warn", message: `${stays} Older backups stay there, too.` };
   if (age < 2 * config.backup_every)
     return { status: "ok", message: `The last backup in ${place.name} is ${hours(age)} old.` };
   const message =

@@ -10,7 +10,7 @@ import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import { resolve } from "node:path";
 import { type JobChild, startJobChild } from "../run/child.ts";
 import { BACKUP_COMMAND, ownCommand } from "../run/program.ts";
-import type { S3Access } from "../store/operations.ts";
+import { backupPlaces, type S3Access } from "../store/operations.ts";
 import type { BackupAnswer, BackupJob } from "./backup-worker.ts";
 import type { DeliveryNews } from "../webhooks/delivery.ts";
 
@@ -181,8 +181,12 @@ const WEBHOOKS: UpkeepJob<WebhookNews> = {
   },
 };
 
-/** How often a server looks whether a backup is due, at the longest. */
+/** How often a server looks whether a backup is due, at the longest; and how long it waits after many that failed: each copies
+ *  the database anew. */
 const BACKUP_LOOK_MS = 60_000;
+const BACKUP_PAUSE_MS = 3_600_000;
+
+const backupLook = ({ backup_every }: Config): number => Math.min(backup_every, BACKUP_LOOK_MS);
 
 type BackupNews = Exclude<BackupAnswer, { failed: string }>;
 
@@ -198,18 +202,22 @@ const accessOf = (config: Config): S3Access => ({
  *  the next turn. */
 const BACKUP: UpkeepJob<BackupNews> = {
   name: "backup",
-  every_ms: ({ backup, backup_every }) => (backup === null ? null : Math.min(backup_every, BACKUP_LOOK_MS)),
+  every_ms: (config) => (config.backup === null ? null : backupLook(config)),
   start({ config, now, say }) {
     const { data_dir, backup, backup_every: every_ms, backup_keep: keep } = config;
     const command = (): string[] => ownCommand(BACKUP_COMMAND, new URL("./backup-entry.ts", import.meta.url));
     let child: JobChild<BackupJob, BackupAnswer> | null = null;
-    let due_at = 0;
+    let last_at = -Infinity;
+    let failed = 0;
+    let not_before = 0; // by `performance`, which no clock that is set right moves
     return {
       async turn() {
-        if (now() < due_at) return;
+        // A clock that ran ahead may have made the last one.
+        if (last_at <= now() && now() < last_at + every_ms) return;
+        if (performance.now() < not_before) return;
         const job = {
           data_dir: resolve(data_dir),
-          place: backup!,
+          place: backupPlaces.namesBucket(backup!) ? backup! : resolve(backup!), // the process has another folder
           access: accessOf(config),
           keep,
           every_ms,
@@ -219,8 +227,13 @@ const BACKUP: UpkeepJob<BackupNews> = {
         try {
           const answer = await child.run(job);
           if ("failed" in answer) throw new Error(answer.failed);
-          due_at = answer.at + every_ms;
+          last_at = answer.at;
+          failed = 0;
           say(answer);
+        } catch (error) {
+          const pause_ms = Math.min(backupLook(config) * 2 ** failed++, BACKUP_PAUSE_MS);
+          not_before = performance.now() + pause_ms - backupLook(config) / 2;
+          throw error;
         } finally {
           child.kill();
           child = null;
@@ -232,8 +245,9 @@ const BACKUP: UpkeepJob<BackupNews> = {
   note({ at, taken }, { log, figures }) {
     figures.set(slotOf("svc_last_backup_timestamp_seconds"), at / 1000);
     if (taken === null) return;
-    const { name, blobs, sent, sent_bytes, damaged } = taken;
+    const { name, blobs, sent, sent_bytes, damaged, not_removed } = taken;
     log.event(`backup ${name}: ${blobs} files, ${sent} of them sent now, ${sent_bytes} bytes`);
+    if (not_removed !== null) log.error("backup", `the backup is made, but older ones stay: ${not_removed}`);
     for (const sha256 of damaged)
       log.error("backup", `blob ${sha256} is missing or damaged: svc-server verify tells more`);
   },

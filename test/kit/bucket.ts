@@ -9,7 +9,7 @@ export interface Bucket extends Disposable {
   objects: Map<string, { bytes: Uint8Array; at: number }>;
   /** Method and key of each request, in turn. */
   requests: string[];
-  /** Called before each request is answered: a Response is the answer instead. */
+  /** Called before each request is answered: a Response is the answer instead. A listing has its prefix for a key. */
   before: (method: string, key: string) => Response | undefined | Promise<Response | undefined>;
 }
 
@@ -41,7 +41,8 @@ export function startBucket(): Bucket {
     idleTimeout: 60,
     async fetch(request) {
       const { pathname, searchParams } = new URL(request.url);
-      const key = decodeURIComponent(pathname).replace(/^\/bucket\/?/, "");
+      const name = decodeURIComponent(pathname).replace(/^\/bucket\/?/, "");
+      const key = name === "" ? (searchParams.get("prefix") ?? "") : name;
       const body = request.method === "PUT" ? await request.bytes() : null;
       requests.push(`${request.method} ${key}`);
       const instead = await bucket.before(request.method, key);
@@ -53,7 +54,7 @@ export function startBucket(): Bucket {
         return new Response();
       }
       if (request.method === "DELETE") return new Response(null, { status: (objects.delete(key), 204) });
-      if (key === "") return listing(objects, searchParams);
+      if (name === "") return listing(objects, searchParams);
       const found = objects.get(key);
       return found === undefined ? refusal(404, "NoSuchKey") : new Response(found.bytes as Uint8Array<ArrayBuffer>);
     },

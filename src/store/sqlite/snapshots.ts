@@ -7,12 +7,13 @@
  *      latest                              the name of the last snapshot */
 import { Database } from "bun:sqlite";
 import { createReadStream, createWriteStream } from "node:fs";
-import { chmod, open, rm, unlink } from "node:fs/promises";
+import { chmod, open, readdir, rm, unlink } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { randomName } from "../../base/random.ts";
 import type { Bytes } from "../../base/types.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import type { BackupPlace } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
@@ -48,6 +49,8 @@ export interface SnapshotTaken {
   damaged: string[];
   removed_snapshots: number;
   removed_blobs: number;
+  /** Why older ones stay that should have gone: a sentence. The snapshot itself is whole. */
+  not_removed: string | null;
 }
 
 const NAME = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z-[0-9a-f]{64}$/;
@@ -117,6 +120,12 @@ async function sendBlob(data_dir: string, place: BackupPlace, { sha256, bytes }:
   return true;
 }
 
+/** Others may have files below the same prefix: those are neither sent, counted nor removed. */
+const placedBlobs = async (place: BackupPlace, prefix: string): Promise<PlacedFile[]> =>
+  (await place.list(`blobs/${prefix}/`)).filter(
+    ({ key }) => /^[0-9a-f]{64}$/.test(basename(key)) && key === blobKey(basename(key)),
+  );
+
 /** B1: sends the blobs that are not there yet. Gives the files of the place that this snapshot does not name. */
 async function sendBlobs(copy: Database, data_dir: string, place: BackupPlace, done: SnapshotTaken, list: Bytes[]) {
   const rows = copy.query<BlobToKeep, [string, string]>(
@@ -124,7 +133,7 @@ async function sendBlobs(copy: Database, data_dir: string, place: BackupPlace, d
   );
   const unnamed: PlacedFile[] = [];
   for (const prefix of BLOB_PREFIXES) {
-    const there = new Map((await place.list(`blobs/${prefix}/`)).map((file) => [basename(file.key), file]));
+    const there = new Map((await placedBlobs(place, prefix)).map((file) => [basename(file.key), file]));
     const named = rows.all(prefix, `${prefix}g`);
     const missing = named.filter(({ sha256, bytes }) => there.get(sha256)?.bytes !== bytes);
     for (const { sha256 } of named) there.delete(sha256);
@@ -147,44 +156,71 @@ async function compressFile(from: string, to: string): Promise<void> {
 
 const compactTime = (now: number): string => `${new Date(now).toISOString().slice(0, 19).replace(/[-:]/g, "")}Z`;
 
+/** The snapshots that stay, and the others. The one that was just taken stays; one that is later was taken by a clock that was
+ *  wrong, and counts as the oldest. Null if the list does not have the one just taken: then nothing in it is to be trusted. */
+async function parted(place: BackupPlace, keep: number, own: string) {
+  const all = (await listSnapshots(place)).map(({ name }) => name);
+  if (!all.includes(own)) return null;
+  const ranked = [...all.filter((name) => name > own), ...all.filter((name) => name < own), own];
+  return { stay: ranked.slice(-keep), go: ranked.slice(0, -keep) };
+}
+
 /** B4: the oldest snapshots beyond `keep` go, and then what only they named. A list that cannot be read keeps everything. */
-async function forgetOlder(
-  place: BackupPlace,
-  keep: number,
-  unnamed: readonly PlacedFile[],
-  done: SnapshotTaken,
-  now: number,
-) {
-  const all = await listSnapshots(place);
-  for (const { name } of all.slice(0, Math.max(0, all.length - keep))) {
+async function forgetOlder(place: BackupPlace, keep: number, unnamed: readonly PlacedFile[], done: SnapshotTaken) {
+  const snapshots = await parted(place, keep, done.name);
+  if (snapshots === null) throw new Error(`The list of snapshots in ${place.name} lacks it, so nothing was removed.`);
+  for (const name of snapshots.go) {
     await place.remove(keyOf(name, ".db.zst"));
     await place.remove(keyOf(name, ".blobs.zst"));
     done.removed_snapshots++;
   }
-  const stale = new Set(unnamed.filter(({ at }) => at < now - GRACE_MS).map(({ key }) => basename(key)));
-  for (const { name } of all.slice(-keep)) {
+  const before = Date.parse(done.taken_at) - GRACE_MS;
+  const stale = new Set(unnamed.filter(({ at }) => at < before).map(({ key }) => basename(key)));
+  for (const name of snapshots.stay) {
     if (name === done.name || stale.size === 0) continue;
-    const list = await place.getBytes(keyOf(name, ".blobs.zst"));
-    if (list === null) return;
-    const hashes = Buffer.from(Bun.zstdDecompressSync(list));
-    for (let at = 0; at < hashes.length; at += 32) stale.delete(hashes.toString("hex", at, at + 32));
+    for (const sha256 of await hashesOf(place, name)) stale.delete(sha256);
   }
-  for (const sha256 of stale) {
+  await inParallel([...stale], AT_ONCE, async (sha256) => {
     await place.remove(blobKey(sha256));
     done.removed_blobs++;
+  });
+}
+
+/** The blobs that a snapshot names. Throws if that cannot be told. */
+async function hashesOf(place: BackupPlace, name: string): Promise<string[]> {
+  const list = await place.getBytes(keyOf(name, ".blobs.zst"));
+  try {
+    const hashes = Buffer.from(Bun.zstdDecompressSync(list!));
+    if (hashes.length % 32 !== 0) throw new Error("cut off");
+    return Array.from({ length: hashes.length / 32 }, (_, n) => hashes.toString("hex", n * 32, n * 32 + 32));
+  } catch {
+    const key = keyOf(name, ".blobs.zst");
+    throw new Error(`${key} in ${place.name} is missing or damaged, so no file was removed.`);
   }
 }
 
+/** Removes the copies that killed backups have left: this one holds the lock, so no other is under way. */
+async function removeLeftCopies(data_dir: string): Promise<void> {
+  const tmp = join(data_dir, "tmp");
+  const names = await readdir(tmp).catch(() => []);
+  for (const name of names) if (name.startsWith(TEMPORARY)) await rm(join(tmp, name), { force: true });
+}
+
+const TEMPORARY = "backup-";
+
 /** Takes a snapshot. `keep` is how many the place keeps with it; null keeps all. Throws a sentence. */
 async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
+  await place.refuseFor(parts.data_dir);
   using _lock = lockOf(parts.data_dir);
+  await removeLeftCopies(parts.data_dir);
+  await place.removeHalves(parts.now() - UNIT_MS.d);
   const hold = await takeHold(parts);
-  const base = join(parts.data_dir, "tmp", `backup-${randomName(12)}`);
+  const base = join(parts.data_dir, "tmp", TEMPORARY + randomName(12));
   const [database, coded, names] = [`${base}.db`, `${base}.zst`, `${base}.names`];
   const now = parts.now();
   const done: SnapshotTaken = {
     ...{ name: "", taken_at: new Date(now).toISOString(), blobs: 0, sent: 0, sent_bytes: 0 },
-    ...{ damaged: [], removed_snapshots: 0, removed_blobs: 0 },
+    ...{ damaged: [], removed_snapshots: 0, removed_blobs: 0, not_removed: null },
   };
   try {
     await copyDatabase(parts.sqlite, database);
@@ -199,7 +235,9 @@ async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | n
     await place.put(keyOf(done.name, ".blobs.zst"), names);
     await place.put(keyOf(done.name, ".db.zst"), coded);
     await place.putText("latest", `${done.name}\n`);
-    if (keep !== null) await forgetOlder(place, keep, unnamed, done, now);
+    if (keep !== null) {
+      await forgetOlder(place, keep, unnamed, done).catch((error: Error) => void (done.not_removed = error.message));
+    }
     return done;
   } finally {
     for (const path of [database, coded, names]) await rm(path, { force: true });

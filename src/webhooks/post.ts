@@ -152,8 +152,14 @@ const LOOKUPS = 4;
 type AddressesOf = (name: string) => Promise<readonly string[]>;
 
 /** By c-ares, which takes no thread of the runtime's pool: a name server that never answers keeps nothing else waiting. */
-const lookup: AddressesOf = async (name) =>
-  (await Bun.dns.lookup(name, { backend: "c-ares" })).map(({ address }) => address);
+const lookup: AddressesOf = async (name) => {
+  try {
+    return (await Bun.dns.lookup(name, { backend: "c-ares" })).map(({ address }) => address);
+  } catch (error) {
+    const { code } = error as { code?: string };
+    throw new Error(`${name} was not found by DNS (${code?.replace("DNS_", "") ?? error})`);
+  }
+};
 
 /** Each place has a few look-ups at a time: names that nobody answers for use up those of their own owner. */
 function sharedLookups(): (place: string) => AddressesOf {

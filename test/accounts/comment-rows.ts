@@ -6,7 +6,8 @@ import { json, type Row } from "./matrix-rows.ts";
 const row = (method: string, path: string, let_in: number, body?: unknown): Row => ({
   title: `${method} /sites/:id/comments/${path}`,
   method,
-  path: ({ own }) => `/sites/${own.site_id}/comments/${path.replace(":comment", "x").replace(":token", "x")}`,
+  path: ({ own }) =>
+    `/sites/${own.site_id}/comments/${path.replace(/:(comment|token)/, "x").replace(":delivery", "msg_x")}`,
   ...(body !== undefined && { send: () => json(body) }),
   expected: { ...managed, "M own": let_in, "S owner": let_in },
 });
@@ -18,9 +19,13 @@ export const comment_rows: Row[] = [
   row("POST", "tokens", 201, { name: "bot", scopes: ["read"] }),
   row("GET", "tokens", 200),
   row("DELETE", "tokens/:token", 404),
+  row("GET", "webhook/deliveries", 200),
+  // Of this server webhooks are off.
+  row("POST", "webhook/deliveries/:delivery/again", 400, {}),
   row("GET", "threads", 200),
   row("GET", "queue", 200),
   ...["approve", "reject", "resolve", "reopen"].map((action) => row("POST", `c_:comment/${action}`, 404, {})),
+  row("POST", "c_:comment/reject-all", 404, { of: "visitor" }),
   {
     ...row("DELETE", "c_:comment", 404),
     // A manage_token never deletes.

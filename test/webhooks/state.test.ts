@@ -149,16 +149,27 @@ describe.concurrent("COMMENTS 2: what the owner is told of it", () => {
     expect(there.received).toHaveLength(2);
   });
 
+  // By its number: not every machine knows `localhost`.
   test("no address inside that a name of the internet has", async () => {
     const site = await commentedSite(shut.server);
     await hook(site, { url: "https://hooks.example/" });
     write(
       site.server.data_dir,
-      "update comment_settings set webhook = json_set(webhook, '$.url', 'http://localhost:9/') where site_id = ?",
+      "update comment_settings set webhook = json_set(webhook, '$.url', 'http://127.0.0.1:9/') where site_id = ?",
       site.site.site_id,
     );
     await site.comment("Hello");
     await tried(site, 1);
-    expect((await webhookOf(site)).last_error).toBe("localhost is at an address that is not of the internet");
+    expect((await webhookOf(site)).last_error).toBe("127.0.0.1 is at an address that is not of the internet");
+  });
+
+  test("which name was not found", async () => {
+    const site = await commentedSite(shut.server);
+    // No name server is asked: a part of a name has 63 letters at most.
+    const name = `${"a".repeat(64)}.example`;
+    await hook(site, { url: `https://${name}/` });
+    await site.comment("Hello");
+    await tried(site, 1);
+    expect((await webhookOf(site)).last_error).toBe(`${name} was not found by DNS (ENOTFOUND)`);
   });
 });

@@ -43,8 +43,12 @@ describe("BEYOND 7: every route that the table of scopes lacks", () => {
   const ROWS = apiRoutes({ mcp: "off" }).filter(
     ([method, path, , opens]) => opens !== "no_session" && !OPENS.includes(`${method} ${path}`),
   );
-  const addressOf = (path: string) =>
-    path.replace(":id", site.site_id).replace(":comment", "x").replace(":token", "x").replace(":version_id", "x");
+  const addressOf = (path: string, version_id = "x") =>
+    path
+      .replace(":id", site.site_id)
+      .replace(":version_id", version_id)
+      .replace(/:(comment|token)/, "x")
+      .replace(":delivery", "msg_x");
 
   test.each(ROWS.map(([method, path]) => [method, path] as const))(
     "%s %s is 401 to a token with all scopes, and changes nothing",
@@ -74,7 +78,7 @@ describe("BEYOND 7: every route that the table of scopes lacks", () => {
     "the page %s %s knows nobody by it, and does nothing",
     async (method, path) => {
       const before = snapshot(server.data_dir);
-      const response = await server.api(path.replace(":id", site.site_id).replace(":version_id", site.version_id), {
+      const response = await server.api(addressOf(path, site.version_id), {
         method,
         redirect: "manual",
         headers: {

@@ -67,7 +67,10 @@ describe("A33 DELETE /sites/:id/versions/:v", () => {
     const back = await server.rollback(site, site.version_id);
     expect([back.status, ((await back.json()) as { code: string }).code]).toEqual([404, "unknown_version"]);
     expect(await (await server.site(site.slug)).text()).toContain("second");
-    expect(auditOf(site)).toEqual([{ actor: ann.account_id, action: "delete-version", reason: site.version_id }]);
+    expect(auditOf(site)).toEqual([
+      { actor: ann.account_id, action: "claim", reason: null },
+      { actor: ann.account_id, action: "delete-version", reason: site.version_id },
+    ]);
     await expectSound(server);
   });
 

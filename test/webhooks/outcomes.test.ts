@@ -32,7 +32,8 @@ function delivering(failures: unknown[], secretOf: (content: DeliveryContent) =>
     },
     async failed() {
       writes.push("failed");
-      return null;
+      waiting = false;
+      return { first: true, ended: false, lost: [] };
     },
     drop: async () => void writes.push("drop"),
   };
@@ -66,7 +67,7 @@ test("A32 a letter whose secret was encrypted by keys that are gone is not sent,
   const { deliveries, there, writes, outcomes, reasons } = delivering([], () => null);
   await deliveries.turn();
   await until(() => writes.length === 1);
-  expect([there.received, writes, outcomes]).toEqual([[], ["later"], ["failed"]]);
+  expect([there.received, writes, outcomes]).toEqual([[], ["failed"], ["failed"]]);
   expect(reasons[0]).toEndWith("its owner must set it again");
 });
 

@@ -19,6 +19,7 @@ import { shared } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { blobsIn, CASES, harmedCopy, makeFolder, type Site, worksOn } from "./data-folder.ts";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { partOf } from "../kit/whole.ts";
 
 setDefaultTimeout(60_000);
@@ -131,6 +132,20 @@ test("the log db-wal is deleted while the server runs: the same, and a restart f
   const page = await fetch(`${local(again)}/`, { headers: { host: `${slug}.localhost` } });
   expect(await page.text()).toContain("kept");
   await again.end();
+});
+
+test("a start between the two files that the last process to end removes waits for the second", async () => {
+  await using dir = await temporaryFolder();
+  const server = await startProcess(["--data-dir", dir.path]);
+  await deploy(server, "kept");
+  await server.end();
+  openDataDir(dir.path, Date.now).close();
+  const shm = join(dir.path, "db-shm");
+  expect([existsSync(shm), existsSync(join(dir.path, "db-wal"))]).toEqual([false, false]);
+  writeFileSync(shm, "");
+  const removing = Bun.spawn(["sh", "-c", `sleep 0.02; rm '${shm}'`]);
+  openDataDir(dir.path, Date.now).close();
+  expect(await removing.exited).toBe(0);
 });
 
 describe("tmp/ and the folders of blobs", () => {

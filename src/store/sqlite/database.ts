@@ -79,6 +79,14 @@ function openFile(data_dir: string, name: string, pragmas: readonly string[]): D
  *  alone is never left by it. A connection that opened the database then would begin another log, and each would overwrite the
  *  other's. */
 const logIsGone = (path: string): boolean => !existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
+/** The same, for a process that has no connection yet: another's last one, as it ends, removes the log and then `-shm`. */
+function logStaysGone(path: string): boolean {
+  for (let looks = 0; looks < 40; looks++) {
+    if (!logIsGone(path)) return false;
+    Bun.sleepSync(5);
+  }
+  return true;
+}
 const restartForLog = (path: string): string =>
   `The log ${path}-wal was deleted under the server that uses it: restart it by SIGTERM (systemctl restart), which writes what the log held into the database.`;
 
@@ -110,7 +118,7 @@ function reopenDatabase(data_dir: string): Database {
   const lost = (is: string) => refusals.databaseLost(`The database ${path} ${is}: put it back or restore a backup.`);
   const found = statSync(path, { throwIfNoEntry: false });
   if (!found?.isFile() || found.size === 0) throw lost("was deleted or emptied");
-  if (logIsGone(path)) throw refusals.databaseLost(restartForLog(path));
+  if (logStaysGone(path)) throw refusals.databaseLost(restartForLog(path));
   try {
     return openDatabase(data_dir);
   } catch (error) {

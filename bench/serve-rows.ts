@@ -55,7 +55,7 @@ export interface Hosts {
   host: string;
   /** Of the site with rules. */
   ruled: string;
-  /** Of the site without a 404.html. */
+  /** The host of the site without a 404.html. */
   plain: string;
   /** The path of a file that the live version has not: of other servers, where they have the same bytes. */
   former: string;

@@ -83,14 +83,14 @@ describe.concurrent("COMMENTS 2: what the owner is told of it", () => {
     await site.comment("Taken");
     await settled(site);
     const { last_delivered_at } = await webhookOf(site);
-    expect(Date.parse(last_delivered_at)).toBeGreaterThan(0);
+    expect(Date.parse(last_delivered_at!)).toBeGreaterThan(0);
     there.answer = 503;
     await site.comment("Not taken");
     await tried(site, 1);
     await site.comment("Nor this one");
     const failing = await webhookOf(site);
     expect(failing).toMatchObject({ last_delivered_at, last_error: "it answered 503", waiting: 2, lost: 0 });
-    expect(failing.failing_since >= last_delivered_at).toBeTrue();
+    expect(failing.failing_since! >= last_delivered_at!).toBeTrue();
     there.answer = 200;
     site.server.advance(10 * UNIT_MS.s);
     await settled(site);
@@ -117,16 +117,16 @@ describe.concurrent("COMMENTS 2: what the owner is told of it", () => {
     });
     expect(second).toMatchObject({ id: there.received[1]!.told.id, outcome: "failed", status: 500, tries: 1 });
     there.answer = 200;
-    const answer = await again(site, first.id);
+    const answer = await again(site, first!.id);
     expect(answer.status).toBe(200);
-    expect(await answer.json()).toMatchObject({ id: first.id, outcome: "waiting" });
+    expect(await answer.json()).toMatchObject({ id: first!.id, outcome: "waiting" });
     await settled(site);
     const ids = there.received.map(({ headers }) => headers["webhook-id"]);
-    expect(ids.toSorted()).toEqual([first.id, first.id, second.id, second.id].toSorted());
+    expect(ids.toSorted()).toEqual([first!.id, first!.id, second!.id, second!.id].toSorted());
     expect((await deliveriesOf(site)).map(({ outcome }) => outcome)).toEqual(["delivered", "delivered"]);
     expect((await again(site, "msg_unknown")).status).toBe(404);
     await site.configure({ webhook: null });
-    expect(await (await again(site, first.id)).json()).toMatchObject({ code: "invalid_input" });
+    expect(await (await again(site, first!.id)).json()).toMatchObject({ code: "invalid_input" });
   });
 
   test("410 ends the webhook, and says when; setting it anew begins again", async () => {

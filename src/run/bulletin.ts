@@ -90,10 +90,11 @@ export function createTraffic(): Traffic {
       const found = known.get(sent);
       if (found !== undefined) return found;
       if (known.size >= MOST_HOSTS) known.clear();
-      const host = sent.toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
+      const host = sent.trim().toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
       const one = known.get(host) ?? new HostTraffic(host, enter);
       known.set(host, one);
-      known.set(sent, one);
+      // A name may come with kilobytes of blanks that are none to HTTP: that spelling is looked up anew each time.
+      if (sent.length <= LONGEST_HOST) known.set(sent, one);
       return one;
     },
     hours(now) {

@@ -344,3 +344,8 @@ test.each([
   ["fetch https://a.example/x?key=1 failed", "fetch https://a.example/x?… failed"],
   ["whsec_c2VjcmV0 is bad", "whsec_… is bad"],
 ])("no secret is kept of a line: %j", (line, kept) => expect(withoutSecrets(line)).toBe(kept));
+
+test("a host with kilobytes of blanks behind it counts as that host", () => {
+  const traffic = createTraffic();
+  expect(traffic.of(`A.localhost${"\u00a0".repeat(15_000)}`)).toBe(traffic.of("a.localhost"));
+});

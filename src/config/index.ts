@@ -153,3 +153,12 @@ ${lines.join("\n")}
 
 ${ASKING_FLAGS.map(({ name, meaning }) => `  --${name.padEnd(12)}  ${meaning}\n`).join("")}`;
 }
+
+/** The keys to the bucket of `SVC_BACKUP`, and where it is. */
+export const bucketAccess = (config: Config) => ({
+  endpoint: config.s3_endpoint,
+  region: config.region,
+  access_key_id: config.access_key_id,
+  secret_access_key: config.secret_access_key,
+  session_token: config.session_token,
+});

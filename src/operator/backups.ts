@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import type { Config } from "../config/index.ts";
+import { bucketAccess, type Config } from "../config/index.ts";
 import { slotOf } from "../run/metrics.ts";
 import { backupPlaces, openOperations, type Operations, restoreFrom, snapshots } from "../store/operations.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
@@ -42,14 +42,7 @@ export async function verified(operations: Operations, { print, note }: Operator
   return faults === 0 ? 0 : 1;
 }
 
-const placeOf = (text: string, config: Config) =>
-  backupPlaces.open(text, {
-    endpoint: config.s3_endpoint,
-    region: config.region,
-    access_key_id: config.access_key_id,
-    secret_access_key: config.secret_access_key,
-    session_token: config.session_token,
-  });
+const placeOf = (text: string, config: Config) => backupPlaces.open(text, bucketAccess(config));
 
 async function copyWhole({ open, print, note }: OperatorContext, folder: string, links: boolean): Promise<number> {
   const operations = open();

@@ -1,5 +1,5 @@
 /** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
-import type { Config } from "../config/index.ts";
+import { bucketAccess, type Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";
@@ -190,14 +190,6 @@ const backupLook = ({ backup_every }: Config): number => Math.min(backup_every, 
 
 type BackupNews = Exclude<BackupAnswer, { failed: string }>;
 
-const accessOf = (config: Config): S3Access => ({
-  endpoint: config.s3_endpoint,
-  region: config.region,
-  access_key_id: config.access_key_id,
-  secret_access_key: config.secret_access_key,
-  session_token: config.session_token,
-});
-
 /** Waits by `await` for a process of its own, which reads, hashes and sends. A place that cannot be reached is asked again at
  *  the next turn. */
 const BACKUP: UpkeepJob<BackupNews> = {
@@ -218,7 +210,7 @@ const BACKUP: UpkeepJob<BackupNews> = {
         const job = {
           data_dir: resolve(data_dir),
           place: backupPlaces.namesBucket(backup!) ? backup! : resolve(backup!), // the process has another folder
-          access: accessOf(config),
+          access: bucketAccess(config),
           keep,
           every_ms,
           now: now(),

@@ -32,6 +32,10 @@ export const newRequestId = (): string => `req_${randomHex()}`;
 export const isSiteId = (text: string): boolean => /^site_[0-9a-z]{20}$/.test(text);
 export const isVersionId = (text: string): boolean => /^[0-9a-f]{16}$/.test(text);
 
+/** Whether a key for signatures is one: behind `whsec_` it is Base64 (Standard Webhooks), else it is taken letter by letter. */
+export const isSigningKey = (text: string): boolean =>
+  !text.startsWith("whsec_") || /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/.test(text);
+
 /** The rights that a deploy token may have. */
 export const SCOPES = ["read", "preview", "deploy", "create"] as const;
 export type Scope = (typeof SCOPES)[number];

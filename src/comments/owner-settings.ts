@@ -3,6 +3,7 @@ import { isIP } from "node:net";
 import { Refusal } from "../base/errors.ts";
 import { hostKind } from "../html/host-kind.ts";
 import { isTrustworthy, siteUrl } from "../http/hosts.ts";
+import { isSigningKey } from "../base/tokens.ts";
 import { callable } from "../http/public-address.ts";
 import { hashPasscode } from "../http/passwords.ts";
 import type { CommentSettings, SettingsChange, Webhook, WebhookEvent } from "../store/notes.ts";
@@ -33,8 +34,6 @@ function modeIn({ mode }: Members): CommentsMode {
   return found;
 }
 
-const ofStandardWebhooks = /^whsec_(?:[A-Za-z0-9+/]{4}){4,}(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
 /** True if the host is an address on the internet or may be the name of one: each delivery checks the addresses of a name
  *  again. `allowed`: the operator's own networks, whose names only the operator knows. */
 function mayCall(hostname: string, allowed: readonly string[] | null): boolean {
@@ -63,7 +62,7 @@ function webhookIn({ webhook }: Members, allowed: readonly string[] | null): Web
   if (typeof secret !== "string" || secret.length < SHORTEST_SECRET || secret.length > LONGEST.secret) {
     throw invalid("webhook", `The webhook's secret has ${SHORTEST_SECRET} to ${LONGEST.secret} characters.`);
   }
-  if (secret.startsWith("whsec_") && !ofStandardWebhooks.test(secret)) {
+  if (!isSigningKey(secret)) {
     throw invalid("webhook", "What follows whsec_ in the webhook's secret must be the Base64 of at least 12 bytes.");
   }
   return { url: webhookUrl(url, allowed), events: [...new Set(events as WebhookEvent[])], secret };

@@ -90,6 +90,9 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if ((values.tls_cert === null) !== (values.tls_key === null)) {
     throw new ConfigError("--tls-cert and --tls-key (SVC_TLS_CERT, SVC_TLS_KEY) go together: set both or neither.");
   }
+  if ((values.notify === null) !== (values.notify_secret === null)) {
+    throw new ConfigError("SVC_NOTIFY and SVC_NOTIFY_SECRET go together: set both or neither.");
+  }
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }

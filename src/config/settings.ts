@@ -3,6 +3,7 @@
 import { availableParallelism } from "node:os";
 import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
+import { isSigningKey } from "../base/tokens.ts";
 import { durationText, sizeText } from "../base/units.ts";
 import { duration, quotaSize, type Setting, size } from "./setting.ts";
 
@@ -59,6 +60,12 @@ const secretOf = (name: string, meaning: string): Setting<string> => ({
   ...{ flag: null, variables: [name], fallback: null, meaning, secret: true },
   ...{ allowed: "visible ASCII characters", parse: (text) => (/^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined) },
 });
+
+/** An https address without a user, as it was meant. */
+function secureUrl(text: string): string | undefined {
+  const url = text.length <= 2000 ? URL.parse(text) : null;
+  return url?.protocol === "https:" && !url.username && !url.password ? url.href : undefined;
+}
 
 /** A limit for all sites of one owner (BEYOND 9). */
 const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
@@ -261,6 +268,20 @@ export const SETTINGS = {
     allowed: "addresses or CIDR ranges separated by commas, e.g. 10.1.2.0/24",
     parse: networks,
   }),
+  notify: variable("NOTIFY", {
+    fallback: null,
+    meaning: "where reports, quarantines, errors and what else an operator must know are posted",
+    allowed: "an https URL without a user",
+    parse: secureUrl,
+    secret: true, // such an address is often all that it takes to post there
+  }),
+  notify_secret: variable("NOTIFY_SECRET", {
+    fallback: null,
+    meaning: "the key of their signatures (Standard Webhooks)",
+    allowed: "16 to 200 visible ASCII characters; behind whsec_ the Base64 of at least 12 bytes",
+    parse: (text) => (/^[\x21-\x7e]{16,200}$/.test(text) && isSigningKey(text) ? text : undefined),
+    secret: true,
+  }),
   preview_ttl: variable("PREVIEW_TTL", {
     fallback: "30d",
     meaning: "lifetime of a preview since its last deploy",
@@ -335,6 +356,8 @@ type Optional =
   | "metrics_token"
   | "webhooks_allow"
   | "chrome"
+  | "notify"
+  | "notify_secret"
   | "backup"
   | "s3_endpoint"
   | "region"

@@ -9,13 +9,23 @@ import { visibleLine } from "../base/visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import type { OperatorCommand } from "./command.ts";
 import { doctor } from "./doctor.ts";
+import { notify } from "./notify.ts";
 import { audit, REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
 import { SITES } from "./sites.ts";
 import { status } from "./status.ts";
 import { UPKEEP } from "./upkeep.ts";
 
-const COMMANDS: readonly OperatorCommand[] = [...SITES, ...REPORTS, audit, ...ACCOUNTS, ...UPKEEP, status, doctor];
+const COMMANDS: readonly OperatorCommand[] = [
+  ...SITES,
+  ...REPORTS,
+  audit,
+  ...ACCOUNTS,
+  ...UPKEEP,
+  notify,
+  status,
+  doctor,
+];
 const FIRST_WORDS = ["serve", ...new Set(COMMANDS.map(({ name }) => name.split(" ", 1)[0]!))];
 
 /** Runs a command and resolves to its exit code; null if the words are a call to serve. */

@@ -82,12 +82,14 @@ async function read(operations: Operations, data_dir: string, now: number) {
     ...times,
     open_reports: reports,
     quarantined,
+    notices: await operations.noticeState(),
     traffic: hoursOf(bulletins, now),
     errors: errorsOf(bulletins),
   };
 }
 
 type Status = Awaited<ReturnType<typeof read>>;
+type Notices = NonNullable<Status["notices"]>;
 
 /** `4 min`: whole units, cut off. */
 function span(ms: number): string {
@@ -132,8 +134,16 @@ function headOf({ running, version, up_since, processes, address, data_dir }: St
   ];
 }
 
+function noticesText(notices: Notices, now: number): string {
+  const { waiting, last_delivered_at, failing_since, last_error, ended_at } = notices;
+  if (ended_at !== null) return `ended ${minute(ended_at)} by 410: svc-server notify --test begins them again`;
+  const letters = waiting === 0 ? "none waiting" : `${waiting} waiting`;
+  if (failing_since !== null) return `${letters}, not taken since ${minute(failing_since)}: ${last_error}`;
+  return `${letters}, the last one taken ${ago(last_delivered_at, now, "never")}`;
+}
+
 function factsOf(status: Status, now: number): [name: string, fact: string][] {
-  const { running, disk, sites, queues, open_reports, quarantined } = status;
+  const { running, disk, sites, queues, open_reports, quarantined, notices } = status;
   const { versions, ...states } = sites;
   const { deploys } = queues;
   const by_state = Object.entries(states).filter(([state, n]) => n > 0 || state === "live");
@@ -146,6 +156,7 @@ function factsOf(status: Status, now: number): [name: string, fact: string][] {
     ["Sites", `${by_state.map(([state, n]) => `${n} ${state}`).join(", ")}; ${counted(versions, "version")}`],
     ["Renders", queueText(queues.renders)],
     ["Webhooks", queueText(queues.webhooks)],
+    ...(notices === null ? [] : [["Notices", noticesText(notices, now)] as [string, string]]),
     ["To judge", `${counted(open_reports, "open report")}, ${counted(quarantined, "site")} in quarantine${judge}`],
   ];
   if (!running) return stored;

@@ -275,10 +275,11 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
 
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
-export function prepareData({ data_dir, webhooks, log: format }: Config, now: () => number): { close(): void } {
+export function prepareData({ data_dir, webhooks, notify, log: format }: Config, now: () => number): { close(): void } {
   const log = createLogAtOnce(format, now);
   const tell = (sentence: string) => log.event(`upgrade of the database: ${sentence}`);
-  return prepareDataDir(data_dir, { now: now(), drops_deliveries: webhooks === "off", tell });
+  const letters = { drops_deliveries: webhooks === "off", notices: notify !== null };
+  return prepareDataDir(data_dir, { now: now(), ...letters, tell });
 }
 
 /** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor

@@ -5,6 +5,7 @@ import { openFigures } from "./disk/figures.ts";
 import { diskRoom } from "./disk/room.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
+import { NOTICES } from "./notices.ts";
 import { type Backend, bind, type Bound } from "./operation.ts";
 import { OWNERSHIP } from "./ownership.ts";
 import { ACCOUNTS } from "./people/accounts.ts";
@@ -23,7 +24,7 @@ import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type Figures, UPKEEP } from "./upkeep.ts";
 import { VERSIONS } from "./versions.ts";
 
-/** Groups under a name of their own: `store.notes.view`. `outbox` is for the one process that delivers. */
+/** Groups under a name of their own: `store.notes.view`. `outbox` and `notices` are for the one process that delivers. */
 const NAMED = {
   sites: SITES,
   versions: VERSIONS,
@@ -36,6 +37,7 @@ const NAMED = {
   ownership: OWNERSHIP,
   notes: NOTES,
   outbox: OUTBOX,
+  notices: NOTICES,
   renders: RENDERS,
   reports: REPORTS,
 };

@@ -13,6 +13,7 @@ export { readBrands } from "./disk/brands.ts";
 export { openFigures } from "./disk/figures.ts";
 export { secretFiles, type Secrets } from "./disk/secrets.ts";
 export { openStore, type Store } from "./groups.ts";
+export { SERVER } from "./notices.ts";
 export { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "./people/device-logins.ts";
 export { databaseFile, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";

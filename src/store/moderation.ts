@@ -2,6 +2,7 @@
  *  which a deploy starts and an operator ends. */
 import type { Site } from "../base/types.ts";
 import { audit } from "./audit.ts";
+import { notice } from "./notices.ts";
 import { answering, change, type Op, read, statement } from "./operation.ts";
 import { siteRows } from "./sites.ts";
 
@@ -54,7 +55,8 @@ export function* quarantine(site: Site, version_id: string, suspicions: readonly
   // An owner can be asked: there a warning is enough.
   if (suspicions.length === 0 || site.owner_account_id !== null) return;
   const signals = [...new Set([...signalsOf(site), ...suspicions])].slice(0, MOST);
-  yield* start.do(JSON.stringify(signals), site.site_id, version_id);
+  const { changes } = yield* start.run(JSON.stringify(signals), site.site_id, version_id);
+  if (changes > 0 && site.quarantine === null) yield* notice("site.quarantined", site.site_id);
 }
 
 const quarantined = statement<Site>("select * from sites where quarantine is not null order by created_at, site_id");

@@ -9,6 +9,7 @@ import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
 import { MODERATION } from "./moderation.ts";
+import { NOTICE_STATE } from "./notes/outbox.ts";
 import { bind, type Bound } from "./operation.ts";
 import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-accounts.ts";
 import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
@@ -25,7 +26,7 @@ export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 const { serverAddress, census, waiting } = UPKEEP;
-const OPERATOR = { ...MODERATION, ...REPORT_CLOSING, ...AUDIT, serverAddress, census, waiting };
+const OPERATOR = { ...MODERATION, ...REPORT_CLOSING, ...AUDIT, ...NOTICE_STATE, serverAddress, census, waiting };
 
 export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EMBEDDED>, "sweep" | "missingBlobs"> {
   sites: Sites;

@@ -1,5 +1,6 @@
 /** Abuse reports of visitors, for the operator to read and to close. */
 import { audit } from "./audit.ts";
+import { notice } from "./notices.ts";
 import { type Bound, type Op, read, statement, write } from "./operation.ts";
 
 /** A visitor's report of a site to the operator. */
@@ -47,8 +48,10 @@ export function* removeSomeReports(site_id: string, room: number): Op<number> {
   return (yield* some.run(site_id, room)).changes;
 }
 
-const add = ({ report_id, site_id, slug, reason, text, email, created_at }: Report): Op<void> =>
-  insert.do(report_id, site_id, slug, reason, text, email, created_at);
+function* add({ report_id, site_id, slug, reason, text, email, created_at }: Report): Op<void> {
+  yield* insert.do(report_id, site_id, slug, reason, text, email, created_at);
+  yield* notice("report.opened", report_id);
+}
 
 export const REPORTS = {
   add: write((_, report: Report) => add(report)),

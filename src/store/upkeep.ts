@@ -1,4 +1,5 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
+import { SERVER } from "./notices.ts";
 import { type Op, read, statement, steps } from "./operation.ts";
 
 export interface Swept {
@@ -99,7 +100,7 @@ const waitingRenders = statement<StoredQueue>(
    from renders where status = 'pending'`,
 );
 const waitingLetters = statement<StoredQueue>(
-  "select count(*) as waiting, min(created_at) as since from webhook_outbox",
+  `select count(*) as waiting, min(created_at) as since from webhook_outbox where site_id <> '${SERVER}'`,
 );
 const toJudge = statement<{ reports: number; quarantined: number }>(
   `select (select count(*) from reports join sites using (site_id) where closed_at is null) as reports,

@@ -4,7 +4,7 @@ import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";
 import { type Figure, slotOf } from "../run/metrics.ts";
-import { secretFiles, type Store } from "../store/index.ts";
+import { secretFiles, SERVER, type Store } from "../store/index.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import { resolve } from "node:path";
@@ -131,19 +131,25 @@ const LOOK_MS = 10_000;
  *  under way when the thread ends is sent again after the next start, under the same id. */
 const WEBHOOKS: UpkeepJob<WebhookNews> = {
   name: "webhooks",
-  every_ms: ({ webhooks }) => (webhooks === "on" ? 1000 : null),
+  every_ms: ({ webhooks, notify }) => (webhooks === "on" || notify !== null ? 1000 : null),
   async start({ config, store, now, say, lost }) {
     const { feedSite } = await import("../comments/addresses.ts");
     const { feedDocuments } = await import("../comments/feed.ts");
     const { createDeliveries, postProcess } = await import("../webhooks/delivery.ts");
+    const { noticeLetter } = await import("./notices.ts");
     const { webhook: key } = secretFiles.read(config.data_dir);
     const { outbox } = store;
     const process = postProcess(config.webhooks_allow, (died) => say({ died }));
     const deliveries = createDeliveries({
       outbox,
       post: process.post,
-      dataOf: ({ site, comment }) => feedDocuments.annotation(feedSite({ config }, site), comment),
-      secretOf: ({ site, webhook }) => secretFiles.decrypt(key, webhook.secret, site.site_id),
+      letterOf(content) {
+        if ("notice" in content) return noticeLetter(config, content.notice);
+        const { site, webhook, comment, visibility } = content;
+        const data = feedDocuments.annotation(feedSite({ config }, site), comment);
+        const secret = secretFiles.decrypt(key, webhook.secret, site.site_id);
+        return { url: webhook.url, secret, members: { site_id: site.site_id, visibility, data } };
+      },
       now,
       heard: (letter) => say({ letter }),
       lost,
@@ -176,9 +182,24 @@ const WEBHOOKS: UpkeepJob<WebhookNews> = {
     const { site_id, id, type, outcome, tries, host, why, told } = news.letter;
     const counted = { recovered: "delivered", ended: "failed" } as const;
     const figure = outcome === "recovered" || outcome === "ended" ? counted[outcome] : outcome;
-    figures.add(slotOf(`svc_webhooks_${figure}_total`), 1);
-    if (told) log.record("webhook", { site_id, id, type, outcome, tries, host, why });
+    const ours = site_id === SERVER;
+    figures.add(slotOf(`svc_${ours ? "notices" : "webhooks"}_${figure}_total`), 1);
+    if (!told) return;
+    const values = { id, type, outcome, tries, host, why };
+    if (ours) log.record("notice", values);
+    else log.record("webhook", { site_id, ...values });
   },
+};
+
+/** Writes down what has happened, and the letters of it; the job above sends them. Nothing in it waits for long. */
+const NOTICES: UpkeepJob<never> = {
+  name: "notices",
+  every_ms: ({ notify }) => (notify === null ? null : 1000),
+  async start({ config, store, now }) {
+    const { noticing } = await import("./notices.ts");
+    return { turn: noticing({ config, store, now }) };
+  },
+  note() {},
 };
 
 /** How often a server looks whether a backup is due, at the longest; and how long it waits after many that failed: each copies
@@ -313,7 +334,7 @@ const RENDERS: UpkeepJob<RenderNews> = {
   },
 };
 
-export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, BACKUP, WEBHOOKS, RENDERS];
+export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, BACKUP, WEBHOOKS, NOTICES, RENDERS];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

@@ -1,7 +1,7 @@
-/** Webhooks: signed, posted to checked addresses by a process of their own, tried again. This file empties the outbox: a
+/** Webhooks and notices: signed, posted to checked addresses by a process of their own, tried again. This file empties the outbox: a
  *  few letters at a time, of each site one after the other. Slots go by turns, and those whose receivers are slow or do
  *  not answer use up half of them at most. Runs in one process alone. */
-import type { Delivery, Missed } from "../store/notes/deliveries.ts";
+import type { Missed } from "../store/notes/deliveries.ts";
 import type { DeliveryContent, DueDelivery, Outbox } from "../store/notes/outbox.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { type CalledChild, startCalledChild } from "../run/child.ts";
@@ -34,14 +34,20 @@ export interface DeliveryNews {
   told: boolean;
 }
 
+/** A letter as its receiver gets it. */
+export interface Addressed {
+  url: string;
+  /** The key of its signature; null if that cannot be read any more. */
+  secret: string | null;
+  /** The members of the body behind `id`, `type` and `created_at`. */
+  members: object;
+}
+
 interface DeliveryParts {
   outbox: Pick<Outbox, "due" | "content" | "drop" | "delivered" | "failed">;
   /** Throws when no process can be started: then no receiver is to blame. */
   post: () => (letter: Omit<Letter, "allowed">) => Promise<Posted>;
-  /** The annotation that is sent. */
-  dataOf(content: DeliveryContent): object;
-  /** The key of its signature; null if that cannot be read any more. */
-  secretOf(content: DeliveryContent): string | null;
+  letterOf(content: DeliveryContent): Addressed;
   now: () => number;
   heard(news: DeliveryNews): void;
   /** For a write whose outcome is unknown: the process must end, and nothing is written after it. */
@@ -163,17 +169,18 @@ async function deliver(
   post: ReturnType<DeliveryParts["post"]>,
   delivery: DueDelivery,
 ): Promise<boolean> {
-  const { outbox, dataOf, secretOf, now, heard } = parts;
-  const { id, site_id, type, place } = delivery;
+  const { outbox, letterOf, now, heard } = parts;
+  const { id, site_id, type, created_at, place } = delivery;
   const content = await surely(parts, () => outbox.content(id));
   if (content === null) {
     await surely(parts, () => outbox.drop(id));
     return true;
   }
-  const { url } = content.webhook;
-  const secret = secretOf(content);
-  const message = (secret: string) => messageOf(delivery, content.visibility, { data: dataOf(content), secret }, now());
-  const posted = secret === null ? UNREADABLE : await post({ url, message: message(secret), place });
+  const { url, secret, members } = letterOf(content);
+  const posted =
+    secret === null
+      ? UNREADABLE
+      : await post({ url, message: signedMessage({ id, type, created_at }, members, secret, now()), place });
   const answer = { id, status: posted.status, took_ms: posted.ms };
   const of = { site_id, host: URL.parse(url)?.host ?? null };
   if (isTaken(posted)) {
@@ -294,15 +301,14 @@ const keyOf = (secret: string): Buffer =>
 const signed = (secret: string, id: string, timestamp: number, body: string): string =>
   `v1,${createHmac("sha256", keyOf(secret)).update(`${id}.${timestamp}.${body}`).digest("base64")}`;
 
-/** `data`: the comment's annotation. A new timestamp and signature for each try, the id stays. */
-function messageOf(
-  delivery: Delivery,
-  visibility: DeliveryContent["visibility"],
-  { data, secret }: { data: object; secret: string },
+/** A new timestamp and signature for each try, the id stays. */
+export function signedMessage(
+  { id, type, created_at }: { id: string; type: string; created_at: string },
+  members: object,
+  secret: string,
   now: number,
 ): SignedRequest {
-  const { id, type, created_at, site_id } = delivery;
-  const body = JSON.stringify({ id, type, created_at, site_id, visibility, data });
+  const body = JSON.stringify({ id, type, created_at, ...members });
   const timestamp = Math.floor(now / 1000);
   return {
     body,

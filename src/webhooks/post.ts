@@ -175,8 +175,8 @@ function sharedLookups(): (place: string) => AddressesOf {
   };
 }
 
-/** Answers a letter that the server hands over; never throws. */
-function posting(): (letter: Letter) => Promise<Posted> {
+/** Answers a letter that it is handed; never throws. */
+export function posting(): (letter: Letter) => Promise<Posted> {
   const lookups = sharedLookups();
   return async ({ url, message, place, allowed }) => {
     const begun = performance.now();

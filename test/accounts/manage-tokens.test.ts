@@ -63,6 +63,7 @@ function asSchema6(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   for (const statement of [
     "drop table deploy_tokens",
+    "drop table notices",
     "drop table previews",
     "drop index audit_invited",
     "drop index audit_repeated",

@@ -88,7 +88,7 @@ function asSchema15(data_dir: string): void {
   for (const what of [
     ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
     ...["index comment_settings_plain", "index audit_invited", "index audit_repeated"],
-    ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site"],
+    ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site", "table notices"],
   ]) {
     db.run(`drop ${what}`);
   }
@@ -98,6 +98,7 @@ function asSchema15(data_dir: string): void {
     ["threads", "written"],
     ["comment_settings", "webhook_encrypted"],
     ["webhook_outbox", "probes"],
+    ["webhook_outbox", "notice"],
     ["sites", "owner_epoch"],
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],

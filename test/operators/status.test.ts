@@ -84,6 +84,7 @@ describe("beside a running server", () => {
       certificate_ends_at: null,
       open_reports: 0,
       quarantined: 0,
+      notices: null,
       traffic: [
         { hour: expect.stringMatching(/:00:00\.000Z$/), hosts: expect.any(Array) },
         { hour: expect.stringMatching(/:00:00\.000Z$/), hosts: expect.any(Array) },

@@ -10,20 +10,19 @@ import { type Receiver, startReceiver } from "./receiver.ts";
 const receivers: Receiver[] = [];
 afterEach(() => receivers.splice(0).forEach(({ stop }) => stop()));
 
-const keyOf = ({ webhook }: DeliveryContent): string => webhook.secret;
+const SECRET = "sixteen letters or more";
 
 /** An outbox of one letter, whose `delivered` fails as it is told to, one time after the other. */
-function delivering(failures: unknown[], secretOf: (content: DeliveryContent) => string | null = keyOf) {
+function delivering(failures: unknown[], secret: string | null = SECRET) {
   const there = startReceiver();
   receivers.push(there);
   const letter = { id: "msg_1", site_id: "site_1", type: "thread.created", created_at: "", tries: 0 } as const;
   const delivery: DueDelivery = { ...letter, place: "", turn_at: 0, took_ms: 0, failing: 0 };
-  const webhook = { url: there.url, events: [delivery.type], secret: "sixteen letters or more" };
   let waiting = true;
   const writes: string[] = [];
   const outbox: Pick<Outbox, "due" | "content" | "drop" | "delivered" | "failed"> = {
     due: async () => (waiting ? [delivery] : []),
-    content: async () => (waiting ? ({ webhook, visibility: "public" } as DeliveryContent) : null),
+    content: async () => (waiting ? ({ visibility: "public" } as DeliveryContent) : null),
     async delivered() {
       writes.push("delivered");
       if (failures.length > 0) throw failures.shift();
@@ -48,8 +47,7 @@ function delivering(failures: unknown[], secretOf: (content: DeliveryContent) =>
         const status = await post(new URL(url), message, { resolve: async () => [], isCallable: () => true });
         return { status, ms: 1 };
       },
-    dataOf: () => ({}),
-    secretOf,
+    letterOf: () => ({ url: there.url, secret, members: {} }),
     now: Date.now,
     heard({ outcome, why }) {
       outcomes.push(outcome);
@@ -64,7 +62,7 @@ function delivering(failures: unknown[], secretOf: (content: DeliveryContent) =>
 }
 
 test("A32 a letter whose secret was encrypted by keys that are gone is not sent, and the log is told what to do", async () => {
-  const { deliveries, there, writes, outcomes, reasons } = delivering([], () => null);
+  const { deliveries, there, writes, outcomes, reasons } = delivering([], null);
   await deliveries.turn();
   await until(() => writes.length === 1);
   expect([there.received, writes, outcomes]).toEqual([[], ["failed"], ["failed"]]);

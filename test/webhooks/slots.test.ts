@@ -42,11 +42,10 @@ async function begunOf(...crowds: Crowd[]): Promise<Record<string, number>> {
     }),
   );
   const begun: Record<string, number> = {};
-  const webhook = { url: "https://hooks.example/", events: EVENTS, secret: SECRET };
   const deliveries = createDeliveries({
     outbox: {
       due: async () => waiting,
-      content: async () => ({ webhook, visibility: "public" }) as unknown as DeliveryContent,
+      content: async () => ({ visibility: "public" }) as unknown as DeliveryContent,
       drop: async () => {},
       delivered: async () => null,
       failed: async () => null,
@@ -57,8 +56,7 @@ async function begunOf(...crowds: Crowd[]): Promise<Record<string, number>> {
         begun[place] = (begun[place] ?? 0) + 1;
         return new Promise(() => {});
       },
-    dataOf: () => ({}),
-    secretOf: () => SECRET,
+    letterOf: () => ({ url: "https://hooks.example/", secret: SECRET, members: {} }),
     now: Date.now,
     heard: () => {},
     lost: () => new Promise(() => {}),

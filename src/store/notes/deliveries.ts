@@ -2,15 +2,19 @@
  *  owner is told of both. The wait is the site's, not the letter's: one letter is sent to find out whether the receiver is
  *  there again. */
 import { UNIT_MS } from "../../base/units.ts";
+import type { NoticeType } from "../notices.ts";
 import type { LetterOutcome, ListedDelivery, WebhookEvent, WebhookState } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
+
+/** A site's letters tell of its comments, the server's own of what its operator must know. */
+type LetterType = WebhookEvent | NoticeType;
 
 /** A letter that waits. */
 export interface Delivery {
   /** `msg_…`, the same in all tries. */
   id: string;
   site_id: string;
-  type: WebhookEvent;
+  type: LetterType;
   created_at: string;
   /** Tries of it that failed. */
   tries: number;
@@ -43,7 +47,10 @@ interface StateRow extends Omit<WebhookState, "waiting"> {
 type WaitingRow = Delivery & { comment_no: number };
 
 const COLUMNS = "id, site_id, type, created_at, tries";
-const byId = statement<WaitingRow>(`select ${COLUMNS}, comment_no from webhook_outbox where id = ?`);
+/** `notice`: the content of the server's own letters. */
+const byId = statement<WaitingRow & { notice: string | null }>(
+  `select ${COLUMNS}, comment_no, notice from webhook_outbox where id = ?`,
+);
 const remove = statement("delete from webhook_outbox where id = ?");
 const stateOf = statement<StateRow>(
   `select last_delivered_at, failing_since, last_error, ended_at, lost, misses from webhook_states where site_id = ?`,
@@ -168,7 +175,8 @@ function* takeRefused(): Op<number> {
   return n;
 }
 
-const tryNow = statement("update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?");
+export const TRY_NOW = "update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?";
+const tryNow = statement(TRY_NOW);
 /** For another address, which has no history. */
 const beginAnew = statement(
   `update webhook_states set last_delivered_at = null, failing_since = null, last_error = null, lost = 0
@@ -215,6 +223,7 @@ export const deliveryRows = {
   setAnew,
   beginAnew,
   tryNow,
+  webhookState,
 };
 
 /** Rows for the one process that delivers. A full disk must not have a letter sent again. */

@@ -1,4 +1,4 @@
-/** The outbox of webhooks: deliveries to the addresses that owners set for their sites' comments (COMMENTS 2). It is filled in
+/** The outbox of webhooks and notices: deliveries to the addresses that owners set for their sites' comments (COMMENTS 2). It is filled in
  *  the transaction of the event, and emptied by the one process that delivers. */
 import { Refusal } from "../../base/errors.ts";
 import { isShown, siteState } from "../../base/site-state.ts";
@@ -11,15 +11,17 @@ import type {
   PublicComment,
   Webhook,
   WebhookEvent,
+  WebhookState,
   Written,
 } from "../notes.ts";
+import { type NoticeContent, noticeContent, noticeRows, type NoticeType, SERVER } from "../notices.ts";
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
 import { siteRows } from "../sites.ts";
 import { type Delivery, deliveryRows, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
 import { deliveredItem } from "./feed.ts";
 
-const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf } = deliveryRows;
+const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf, webhookState } = deliveryRows;
 
 /** A letter that is due, with what decides whose turn it is. */
 export interface DueDelivery extends Delivery {
@@ -32,14 +34,16 @@ export interface DueDelivery extends Delivery {
   failing: 0 | 1;
 }
 
-/** The content of a delivery, and its receiver, as things are now. */
-export interface DeliveryContent {
+/** The content of a site's letter, and its receiver, as things are now. */
+interface CommentContent {
   site: Site;
   webhook: Webhook;
   comment: PublicComment;
   /** Only the owner may know of what is pending. */
   visibility: "public" | "pending";
 }
+
+export type DeliveryContent = CommentContent | { notice: NoticeContent };
 
 /** Deliveries that a site's receiver has not taken; past them none is added, for the receiver is not there. */
 const MOST_WAITING = 1000;
@@ -90,17 +94,22 @@ const due = statement<DueDelivery>(
    order by 7, delivery_no limit ?2`,
 );
 const waitingNow = statement<{ waiting: number; oldest: string | null }>(
-  "select count(*) as waiting, min(created_at) as oldest from webhook_outbox",
+  `select count(*) as waiting, min(created_at) as oldest from webhook_outbox where site_id <> '${SERVER}'`,
 );
 
 function* contentOf(id: string, now: number): Op<DeliveryContent | null> {
   const row = yield* byId.get(id);
   if (row === null) return null;
+  if (row.notice !== null) {
+    const notice = yield* noticeContent(row.type as NoticeType, row.notice);
+    return notice && { notice };
+  }
+  const type = row.type as WebhookEvent;
   const site = yield* siteRows.byId.get(row.site_id);
   const asked = yield* webhook(row.site_id);
   const item = yield* deliveredItem(row.comment_no);
   if (site === null || !isShown(siteState(site, now)) || item === null) return null;
-  return asked !== null && asked.events.includes(row.type) ? { site, webhook: asked, ...item } : null;
+  return asked !== null && asked.events.includes(type) ? { site, webhook: asked, ...item } : null;
 }
 
 /** A change that an owner may have asked to hear of, in one transaction with its delivery. */
@@ -176,10 +185,22 @@ export const OUTBOX = {
   content: read(({ now }, id: string) => contentOf(id, now())),
   /** A letter that has no receiver or no content any more. */
   drop: write((_, id: string) => remove.do(id), { frees: true }),
-  /** Letters that wait, and when the oldest of them came. */
+  /** Sites' letters that wait, and when the oldest of them came. */
   waiting: read(() => waitingNow.get()),
 };
 export type Outbox = Bound<typeof OUTBOX>;
+
+/** Null without an address for notices. */
+function* noticeState(): Op<WebhookState | null> {
+  return (yield* noticeRows(0)).length === 0 ? null : yield* webhookState(SERVER);
+}
+
+/** For the operator. */
+export const NOTICE_STATE = {
+  noticeState: read(() => noticeState()),
+  /** The receiver of notices is there again: what waits is sent at once. */
+  retryNotices: write(() => tryNow.do(SERVER)),
+};
 
 /** For the site's owner. */
 export const RESENDING = {

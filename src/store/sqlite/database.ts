@@ -24,6 +24,7 @@ import schema17 from "./schema-17.sql" with { type: "text" };
 import schema18 from "./schema-18.sql" with { type: "text" };
 import schema19 from "./schema-19.sql" with { type: "text" };
 import schema20 from "./schema-20.sql" with { type: "text" };
+import schema21 from "./schema-21.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -47,6 +48,7 @@ const STEPS: readonly string[] = [
   schema18,
   schema19,
   schema20,
+  schema21,
 ];
 
 const PRAGMAS = [

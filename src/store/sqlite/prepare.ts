@@ -10,6 +10,8 @@ import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
 import type { Webhook } from "../notes.ts";
+import { TRY_NOW } from "../notes/deliveries.ts";
+import { NOTICE_TYPES, SERVER } from "../notices.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
 import { prepareRates } from "./rates.ts";
@@ -58,10 +60,22 @@ function clearTemporary(data_dir: string): void {
     rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
-/** Drops all deliveries of webhooks that wait. */
+/** Drops all deliveries of sites' webhooks that wait. */
 function dropPendingDeliveries(db: Database): void {
-  const waits = db.query("select 1 from webhook_outbox limit 1").get() !== null;
-  if (waits) db.run("delete from webhook_outbox"); // without a condition SQLite drops the pages, not row by row
+  const waits = db.query("select 1 from webhook_outbox where site_id <> ? limit 1").get(SERVER) !== null;
+  if (waits) db.run("delete from webhook_outbox where site_id <> ?", [SERVER]);
+}
+
+/** Lets what happens be noted for the operator, or forgets all that was. */
+function prepareNotices(db: Database, notices: boolean): void {
+  if (notices) {
+    for (const type of NOTICE_TYPES) db.run("insert or ignore into notices (type) values (?)", [type]);
+    // A start may bring another address: it is tried at once.
+    return void db.run(TRY_NOW, [SERVER]);
+  }
+  db.run("delete from notices");
+  for (const table of ["webhook_outbox", "webhook_states", "webhook_deliveries"])
+    db.run(`delete from ${table} where site_id = ?`, [SERVER]);
 }
 
 interface Preparing {
@@ -69,6 +83,8 @@ interface Preparing {
   now?: number;
   /** Webhooks are off: what waits to be delivered never is. */
   drops_deliveries?: boolean;
+  /** Whether there is an address for notices; left out, nothing changes. */
+  notices?: boolean;
   /** Hears how far an upgrade of the database is. */
   tell?: UpgradeTeller | undefined;
 }
@@ -92,11 +108,12 @@ function encryptSecrets(db: Database, data_dir: string): void {
 }
 
 /** Returns a function that removes the shared pages. */
-function ready(data_dir: string, { now = 0, drops_deliveries = false, tell }: Preparing): () => void {
+function ready(data_dir: string, { now = 0, drops_deliveries = false, notices, tell }: Preparing): () => void {
   using db = databaseFile.openStore(data_dir);
   refuseEmptied(data_dir, databaseFile.schemaOf(db));
   databaseFile.migrate(db, tell);
   if (drops_deliveries) dropPendingDeliveries(db);
+  if (notices !== undefined) prepareNotices(db, notices);
   clearTemporary(data_dir);
   secretFiles.prepare(data_dir, now);
   encryptSecrets(db, data_dir);

@@ -56,7 +56,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
     ...["reserved-paths", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ],
-  operator: [VOCABULARY, "command", "config", "run", "http", ...STORE],
+  operator: [VOCABULARY, "command", "config", "run", "http", "webhooks", ...STORE],
   client: CLIENT,
   cli: [...CLIENT, "api/shapes", "command", "cli/commands", "cli/service", "cli/saved", "cli/terminal"],
   "cli/commands": [...CLIENT, "api/shapes", "command", "cli", "cli/service", "cli/saved", "cli/terminal"],

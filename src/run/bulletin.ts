@@ -8,9 +8,12 @@ import { visible } from "../base/visible.ts";
 /** A host, and the bytes of the bodies that it was answered with. */
 type HostBytes = readonly [host: string, bytes: number];
 
-/** Hosts that are counted at a time. Past them those with the fewest bytes are forgotten, half of them at once: so a count is
- *  never too high, and a flood of names takes no memory and hides no busy host. */
-const MOST_HOSTS = 2048;
+/** Hosts that are counted at a time. Past them those with few bytes are forgotten, about half: so a count is never too high, and a
+ *  flood of names takes no memory and hides no busy host. With ten thousand sites in rotation none is forgotten: a host that
+ *  comes and goes costs its request a tenth more. */
+const MOST_HOSTS = 16_384;
+/** Hosts by which is judged how many bytes are few. */
+const SAMPLE = 255;
 /** Hosts that a process hands over for each hour: workers share them out unevenly. */
 const TOLD_HOSTS = 60;
 const LONGEST_HOST = 100;
@@ -61,27 +64,41 @@ export function createTraffic(): Traffic {
   let current = 0;
   let last: HourTraffic = { hour: 0, hosts: [] };
 
-  const sums = (most: number): HostBytes[] =>
-    busiest(
-      [...counted].map(({ host, bytes }) => [host, bytes] as const),
+  /** One host may have several counts. */
+  function largest(most: number): HostBytes[] {
+    let top: HostTraffic[] = [];
+    let least = 0;
+    for (const one of counted) {
+      if (one.bytes <= least) continue;
+      top.push(one);
+      if (top.length < 4 * most) continue;
+      top = top.sort((one, other) => other.bytes - one.bytes).slice(0, 2 * most);
+      least = top.at(-1)!.bytes;
+    }
+    return busiest(
+      top.map(({ host, bytes }) => [host, bytes] as const),
       most,
     );
+  }
   function forget(one: HostTraffic): void {
     one.bytes = 0;
     counted.delete(one);
   }
+  function forgetHalf(): void {
+    const all = [...counted];
+    const step = Math.floor(all.length / SAMPLE);
+    const sample = Array.from({ length: SAMPLE }, (_, n) => all[n * step]!.bytes).sort((one, other) => one - other);
+    const few = sample[SAMPLE >> 1]!;
+    let room = MOST_HOSTS / 2;
+    for (const one of all) if (one.bytes <= few && room-- > 0) forget(one);
+  }
   function enter(one: HostTraffic): void {
-    if (counted.size >= MOST_HOSTS) {
-      const kept = new Set(sums(MOST_HOSTS / 2).map(([host]) => host));
-      for (const old of counted) if (!kept.has(old.host)) forget(old);
-      // One host may have had several counts.
-      for (const old of counted) if (counted.size > MOST_HOSTS / 2) forget(old);
-    }
+    if (counted.size >= MOST_HOSTS) forgetHalf();
     counted.add(one);
   }
   function turnOver(hour: number): void {
     if (hour === current) return;
-    last = { hour: current, hosts: sums(TOLD_HOSTS) };
+    last = { hour: current, hosts: largest(TOLD_HOSTS) };
     for (const one of counted) forget(one);
     current = hour;
   }
@@ -89,7 +106,10 @@ export function createTraffic(): Traffic {
     of(sent) {
       const found = known.get(sent);
       if (found !== undefined) return found;
-      if (known.size >= MOST_HOSTS) known.clear();
+      if (known.size >= 2 * MOST_HOSTS) {
+        known.clear();
+        for (const one of counted) known.set(one.host, one);
+      }
       const host = sent.trim().toLowerCase().replace(/:\d+$/, "").slice(0, LONGEST_HOST);
       const one = known.get(host) ?? new HostTraffic(host, enter);
       known.set(host, one);
@@ -99,7 +119,7 @@ export function createTraffic(): Traffic {
     },
     hours(now) {
       turnOver(hourOf(now));
-      return [{ hour: current, hosts: sums(TOLD_HOSTS) }, last];
+      return [{ hour: current, hosts: largest(TOLD_HOSTS) }, last];
     },
   };
 }

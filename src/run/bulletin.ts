@@ -47,6 +47,30 @@ function busiest(told: readonly HostBytes[], most: number): HostBytes[] {
   return [...sums].sort(([a, more], [b, less]) => less - more || (a < b ? -1 : 1)).slice(0, most);
 }
 
+/** One host may have several counts. */
+function largest(counted: Iterable<HostTraffic>, most: number): HostBytes[] {
+  let top: HostTraffic[] = [];
+  let least = 0;
+  for (const one of counted) {
+    if (one.bytes <= least) continue;
+    top.push(one);
+    if (top.length < 4 * most) continue;
+    top = top.sort((one, other) => other.bytes - one.bytes).slice(0, 2 * most);
+    least = top.at(-1)!.bytes;
+  }
+  return busiest(
+    top.map(({ host, bytes }) => [host, bytes] as const),
+    most,
+  );
+}
+
+/** Bytes that are few among those of all, by a sample. */
+function fewBytes(all: readonly HostTraffic[]): number {
+  const step = Math.floor(all.length / SAMPLE);
+  const sample = Array.from({ length: SAMPLE }, (_, n) => all[n * step]!.bytes).sort((one, other) => one - other);
+  return sample[SAMPLE >> 1]!;
+}
+
 export interface Traffic {
   /** For answers to a host that nothing found quicker; `host` as it was sent. */
   of(host: string): HostTraffic;
@@ -64,31 +88,13 @@ export function createTraffic(): Traffic {
   let current = 0;
   let last: HourTraffic = { hour: 0, hosts: [] };
 
-  /** One host may have several counts. */
-  function largest(most: number): HostBytes[] {
-    let top: HostTraffic[] = [];
-    let least = 0;
-    for (const one of counted) {
-      if (one.bytes <= least) continue;
-      top.push(one);
-      if (top.length < 4 * most) continue;
-      top = top.sort((one, other) => other.bytes - one.bytes).slice(0, 2 * most);
-      least = top.at(-1)!.bytes;
-    }
-    return busiest(
-      top.map(({ host, bytes }) => [host, bytes] as const),
-      most,
-    );
-  }
   function forget(one: HostTraffic): void {
     one.bytes = 0;
     counted.delete(one);
   }
   function forgetHalf(): void {
     const all = [...counted];
-    const step = Math.floor(all.length / SAMPLE);
-    const sample = Array.from({ length: SAMPLE }, (_, n) => all[n * step]!.bytes).sort((one, other) => one - other);
-    const few = sample[SAMPLE >> 1]!;
+    const few = fewBytes(all);
     let room = MOST_HOSTS / 2;
     for (const one of all) if (one.bytes <= few && room-- > 0) forget(one);
   }
@@ -98,7 +104,7 @@ export function createTraffic(): Traffic {
   }
   function turnOver(hour: number): void {
     if (hour === current) return;
-    last = { hour: current, hosts: largest(TOLD_HOSTS) };
+    last = { hour: current, hosts: largest(counted, TOLD_HOSTS) };
     for (const one of counted) forget(one);
     current = hour;
   }
@@ -119,7 +125,7 @@ export function createTraffic(): Traffic {
     },
     hours(now) {
       turnOver(hourOf(now));
-      return [{ hour: current, hosts: largest(TOLD_HOSTS) }, last];
+      return [{ hour: current, hosts: largest(counted, TOLD_HOSTS) }, last];
     },
   };
 }
@@ -146,6 +152,8 @@ export interface Bulletin {
   version: string;
   /** The newest last. */
   errors: ErrorLine[];
+  /** Errors since the process began. */
+  errors_in_all: number;
   traffic: HourTraffic[];
 }
 
@@ -153,16 +161,17 @@ export interface Bulletin {
  *  told of. */
 export function bulletinBoard(
   put: (text: string) => boolean,
-  errorsNow: () => readonly ErrorLine[],
+  errorsNow: () => Pick<Bulletin, "errors" | "errors_in_all">,
   hoursNow: () => readonly HourTraffic[] = () => [],
 ): () => void {
   let shown = "";
   return () => {
-    const errors = [...errorsNow()];
+    const { errors, errors_in_all } = errorsNow();
     const traffic = hoursNow();
     for (const most of [TOLD_HOSTS, BUSIEST, 0]) {
       const hours = traffic.map(({ hour, hosts }) => ({ hour, hosts: hosts.slice(0, most) }));
-      const text = JSON.stringify({ version: packageJson.version, errors, traffic: hours } satisfies Bulletin);
+      const bulletin = { version: packageJson.version, errors, errors_in_all, traffic: hours };
+      const text = JSON.stringify(bulletin satisfies Bulletin);
       if (text === shown || put(text)) return void (shown = text);
     }
   };

@@ -38,8 +38,8 @@ export interface Log {
   access(entry: Access): void;
   /** Lines that were not read in time, since the start. */
   dropped(): number;
-  /** The last errors, each as one short line without secrets; the newest last. */
-  errors(): readonly ErrorLine[];
+  /** The last errors, each as one short line without secrets, the newest last; and how many there were. */
+  errors(): { errors: ErrorLine[]; errors_in_all: number };
   /** A line of named values, in their order; with `off`, none. */
   record(event: string, values: Readonly<Record<string, LogValue>>): void;
   event(message: string, request_id?: string): void;
@@ -232,9 +232,13 @@ export function createLog(format: LogFormat, now: () => number, fd = STDERR): Lo
     out.line(text);
   }
   let errors: ErrorLine[] = [];
+  let errors_in_all = 0;
   const say = (level: ServerLine["level"], message: string, request_id: string | undefined) => {
     const time = timeNow();
-    if (level === "error") errors = [...errors, { at: time, message: withoutSecrets(message) }].slice(-ERROR_LINES);
+    if (level === "error") {
+      errors = [...errors, { at: time, message: withoutSecrets(message) }].slice(-ERROR_LINES);
+      errors_in_all++;
+    }
     line(saidText(format, { time, level, message, request_id }));
   };
   return {
@@ -244,7 +248,7 @@ export function createLog(format: LogFormat, now: () => number, fd = STDERR): Lo
       else out.schedule();
     },
     dropped: out.dropped,
-    errors: () => errors,
+    errors: () => ({ errors, errors_in_all }),
     record(event, values) {
       if (format === "off") return;
       const said = { time: timeNow(), level: "info", event, ...values };

@@ -206,7 +206,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
     fatal,
   });
   if (!worker) logStart(log, bound);
-  checkBlobs(store, log);
+  if (!worker) checkBlobs(store, log);
   store.rememberServerAddress(bound).catch(lost);
 
   async function stop(): Promise<void> {
@@ -226,8 +226,8 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
 }
 
 /** In the background: serving does not wait for it. */
-function checkBlobs(store: Store, log: Log): void {
-  store.missingBlobs().then(
+export function checkBlobs(store: Pick<Store, "missingBlobs" | "figures">, log: Log): Promise<void> {
+  return store.missingBlobs().then(
     (missing) => {
       store.figures.set(slotOf("svc_blobs_missing"), missing.length);
       for (const sha256 of missing) log.error("blob missing", `${sha256} is named by a live version`);

@@ -5,7 +5,8 @@ import { createLog, type Log } from "../run/log.ts";
 import { type ServerChild, startServerChild } from "../run/child.ts";
 import { WORKER_COMMAND } from "../run/program.ts";
 import { listenPatiently } from "./listener.ts";
-import { endForRecovery, logStart, prepareData, startWorker } from "./service.ts";
+import { checkBlobs, endForRecovery, logStart, prepareData, startWorker } from "./service.ts";
+import { openStore } from "../store/index.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 
 /** A worker's configuration comes as JSON in this variable. */
@@ -74,6 +75,17 @@ function createCrew(config: Config, env: Env, log: Log) {
   };
 }
 
+/** Once for all workers. */
+async function checkAll({ data_dir }: Config, now: () => number, log: Log): Promise<void> {
+  try {
+    const store = await openStore({ data_dir, now });
+    await checkBlobs(store, log);
+    await store.close();
+  } catch (error) {
+    log.error("checking blobs", error);
+  }
+}
+
 interface Supervisor {
   config: Config;
   /** Replaces all workers; one time after the other, however often it is asked for. */
@@ -103,6 +115,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
     throw error;
   }
   logStart(log, config);
+  void checkAll(config, now, log);
   const replace = () =>
     crew.replaceAll().catch((error: unknown) => {
       log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);

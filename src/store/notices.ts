@@ -23,6 +23,8 @@ export const SERVER = "server";
 
 /** Items of a letter; of the rest it has the number. */
 const MOST_ITEMS = 20;
+/** Ids that are kept for a letter: which of them are still there is asked when it is sent. */
+const MOST_IDS = 1000;
 
 /** Something that happened, as JSON. A report and a quarantine have their id alone: what is deleted meanwhile is not told. */
 export type NoticeItem = string | Readonly<Record<string, string | number>>;
@@ -54,8 +56,15 @@ export function* notice(type: NoticeType, item: NoticeItem): Op<void> {
   const row = yield* kept.get(type);
   if (row === null) return;
   const items = JSON.parse(row.items) as NoticeItem[];
-  if (items.length < MOST_ITEMS) items.push(item);
+  if (typeof item === "string" && items.includes(item)) return;
+  if (items.length < (typeof item === "string" ? MOST_IDS : MOST_ITEMS)) items.push(item);
   yield* keep.do(type, row.count + 1, JSON.stringify(items));
+}
+
+/** So many more happened, of which nothing else is known. */
+function* more(type: NoticeType, n: number): Op<void> {
+  const row = yield* kept.get(type);
+  if (row !== null) yield* keep.do(type, row.count + n, row.items);
 }
 
 const stored = statement<StoredRow>(
@@ -97,7 +106,7 @@ export interface NoticeContent {
 }
 
 const reportOf = statement<Readonly<Record<string, string>>>(
-  `select report_id, site_id, reports.slug, reason, reports.created_at from reports join sites using (site_id)
+  `select report_id, site_id, reports.slug, reports.created_at from reports join sites using (site_id)
    where report_id = ? and closed_at is null`,
 );
 const quarantineOf = statement<Pick<Site, "site_id" | "slug"> & { quarantine: string }>(
@@ -108,8 +117,13 @@ function* itemNow(type: NoticeType, item: NoticeItem): Op<NoticeContent["items"]
   if (typeof item !== "string") return item;
   if (type === "report.opened") return yield* reportOf.get(item);
   const site = yield* quarantineOf.get(item);
-  return site && { site_id: site.site_id, slug: site.slug, signals: JSON.parse(site.quarantine) as string[] };
+  return site && { site_id: site.site_id, slug: site.slug, signals: signalNames(JSON.parse(site.quarantine)) };
 }
+
+/** A signal's sentence names a file of the site, by whatever name that has, and ends with its own: `(borrowed_brand).` */
+const signalNames = (sentences: readonly string[]): string[] => [
+  ...new Set(sentences.flatMap((sentence) => /\((\w+)\)\.$/.exec(sentence)?.[1] ?? [])),
+];
 
 /** Null if nothing of it is there any more. */
 export function* noticeContent(type: NoticeType, text: string): Op<NoticeContent | null> {
@@ -119,15 +133,20 @@ export function* noticeContent(type: NoticeType, text: string): Op<NoticeContent
     const now = yield* itemNow(type, item);
     if (now !== null) found.push(now);
   }
-  const gone = items.length - found.length;
-  return found.length === 0 ? null : { type, count: count - gone, items: found };
+  const left = count - (items.length - found.length);
+  return left === 0 ? null : { type, count: left, items: found.slice(0, MOST_ITEMS) };
 }
 
 /** For the one process that writes letters. */
 export const NOTICES = {
   rows: read(({ now }) => noticeRows(now())),
-  note: write(function* (_, happened: readonly { type: NoticeType; item: NoticeItem }[]) {
-    for (const { type, item } of happened) yield* notice(type, item);
-  }),
-  writeLetters: write(({ now }) => writeLetters(now())),
+  /** `untold`: errors of which the lines are not known any more. */
+  note: write(
+    function* (_, happened: readonly { type: NoticeType; item: NoticeItem }[], untold: number) {
+      for (const { type, item } of happened) yield* notice(type, item);
+      if (untold > 0) yield* more("error.logged", untold);
+    },
+    { frees: true },
+  ),
+  writeLetters: write(({ now }) => writeLetters(now()), { frees: true }),
 };

@@ -144,7 +144,7 @@ const WEBHOOKS: UpkeepJob<WebhookNews> = {
       outbox,
       post: process.post,
       letterOf(content) {
-        if ("notice" in content) return noticeLetter(config, content.notice);
+        if ("notice" in content) return noticeLetter(config, store, content.notice);
         const { site, webhook, comment, visibility } = content;
         const data = feedDocuments.annotation(feedSite({ config }, site), comment);
         const secret = secretFiles.decrypt(key, webhook.secret, site.site_id);

@@ -32,21 +32,39 @@ function ofLine({ at, message }: ErrorLine): Happened | null {
   return type === null ? null : { type: type ?? "error.logged", item: { at, message } };
 }
 
-/** The error lines of all processes that were not there at the last look. */
+/** The error lines of all processes that came since the last look. `since`: those that are older were told before this thread
+ *  began. */
 function newLines(figures: NoticingParts["store"]["figures"]) {
-  let known = new Set<string>();
-  return () => {
-    const lines = readBulletins(figures.texts()).flatMap(({ errors }) => errors);
-    const keyOf = ({ at, message }: ErrorLine) => `${at} ${message}`;
-    const fresh = lines.filter((line) => !known.has(keyOf(line)));
-    const kept = new Set(lines.map(keyOf));
-    return { happened: fresh.map(ofLine).filter((one) => one !== null), told: () => void (known = kept) };
+  /** By the place of a process: errors in all, and the lines that were there. */
+  let known: { in_all: number; lines: Set<string> }[] | null = null;
+  const keyOf = ({ at, message }: ErrorLine) => `${at} ${message}`;
+  return (since: number) => {
+    const bulletins = readBulletins(figures.texts());
+    let untold = 0;
+    const fresh = bulletins.flatMap(({ errors, errors_in_all }, n) => {
+      const before = known?.[n] ?? null;
+      if (known === null) return errors.filter(({ at }) => Date.parse(at) > since);
+      const lines = errors.filter((line) => before === null || !before.lines.has(keyOf(line)));
+      // Another process may have the place of one that ended.
+      const came = errors_in_all - (before !== null && before.in_all <= errors_in_all ? before.in_all : 0);
+      untold += Math.max(0, came - lines.length);
+      return lines;
+    });
+    const kept = bulletins.map(({ errors, errors_in_all }) => ({
+      in_all: errors_in_all,
+      lines: new Set(errors.map(keyOf)),
+    }));
+    return { lines: fresh.map(ofLine).filter((one) => one !== null), untold, told: () => void (known = kept) };
   };
 }
 
 /** How soon a disk that stays full is told of again. */
 const REMIND_MS = UNIT_MS.d;
 const CERTIFICATE_MS = 14 * UNIT_MS.d;
+
+/** The milliseconds that the certificate of new connections has left, the least of all processes; Infinity without one. */
+const certificateLeft = (figures: Pick<Store["figures"], "processes">): number =>
+  Math.min(...ofProcesses(figures.processes(), "certificate_s").filter((seconds) => seconds !== 0)) * 1000;
 
 /** Returns what looks for news and writes the letters that are due. States (disk, certificate) are noted when a letter of them
  *  may go out, with what is true then. */
@@ -62,17 +80,16 @@ export function noticing({ config, store, now }: NoticingParts): () => Promise<v
       was_high = false;
       return null;
     }
-    const told = was_high && row.letter_at > 0 && now() - row.letter_at < REMIND_MS;
+    // A time in the future was written while the clock ran ahead.
+    const told = was_high && row.letter_at > 0 && row.letter_at <= now() && now() - row.letter_at < REMIND_MS;
     if (told || !row.is_free) return null;
-    was_high = true;
     return {
       type: "disk.high",
       item: { used_percent: Math.floor(used), limit_percent, free_bytes: store.freeBytes() },
     };
   }
   function certificate(row: NoticeRow): Happened | null {
-    const left = ofProcesses(figures.processes(), "certificate_s").filter((seconds) => seconds !== 0);
-    const left_ms = Math.min(...left) * 1000;
+    const left_ms = certificateLeft(figures);
     if (left_ms > CERTIFICATE_MS || !row.is_free) return null;
     return { type: "certificate.ending", item: { ends_at: new Date(now() + left_ms).toISOString() } };
   }
@@ -83,11 +100,13 @@ export function noticing({ config, store, now }: NoticingParts): () => Promise<v
 
   return async () => {
     const rows = await notices.rows();
-    const { happened, told } = errors();
+    const last = rows.find(({ type }) => type === "error.logged")?.letter_at ?? 0;
+    const { lines, untold, told } = errors(last <= now() ? last : 0);
     const states = rows.map((row) => (row.count === 0 ? STATES[row.type]?.(row) : null) ?? null);
-    const all = [...happened, ...states.filter((one) => one !== null)];
-    if (all.length > 0) await notices.note(all);
+    const all = [...lines, ...states.filter((one) => one !== null)];
+    if (all.length + untold > 0) await notices.note(all, untold);
     told();
+    if (all.some(({ type }) => type === "disk.high")) was_high = true;
     if (all.length > 0 || rows.some((row) => row.count > 0 && row.is_free)) await notices.writeLetters();
   };
 }
@@ -95,7 +114,9 @@ export function noticing({ config, store, now }: NoticingParts): () => Promise<v
 type Item = NoticeContent["items"][number];
 
 const some = (n: number, one: string, more: string): string => (n === 1 ? `One ${one}` : `${n} ${more}`);
-const slugsOf = (items: readonly Item[]): string => [...new Set(items.map(({ slug }) => slug))].join(", ");
+/** `: a, b`; empty if none is known. */
+const slugsOf = (items: readonly Item[]): string =>
+  items.length === 0 ? "" : `: ${[...new Set(items.map(({ slug }) => slug))].join(", ")}`;
 
 /** A sentence for a person, and the members that a program reads. */
 const CONTENTS: Readonly<
@@ -105,15 +126,15 @@ const CONTENTS: Readonly<
   >
 > = {
   "report.opened": ({ count, items }, config) => ({
-    text: `${some(count, "report was", "reports were")} opened: ${slugsOf(items)}. svc-server reports shows what they say.`,
+    text: `${some(count, "report was", "reports were")} opened${slugsOf(items)}. svc-server reports shows what they say.`,
     more: { reports: items.map((item) => ({ ...item, url: siteUrl(config, String(item.slug)) })) },
   }),
   "site.quarantined": ({ count, items }, config) => ({
-    text: `${some(count, "site is", "sites are")} in quarantine: ${slugsOf(items)}. svc-server reports says why, svc-server clear ends it.`,
+    text: `${some(count, "site is", "sites are")} in quarantine${slugsOf(items)}. svc-server reports says why, svc-server clear ends it.`,
     more: { sites: items.map((item) => ({ ...item, url: siteUrl(config, String(item.slug)) })) },
   }),
   "error.logged": ({ count, items }) => ({
-    text: `${some(count, "error", "errors")}: ${items[0]!.message}`,
+    text: `${some(count, "error", "errors")}: ${items[0]?.message ?? "the log has them"}`,
     more: { lines: items },
   }),
   "sweep.failed": ({ items }) => ({
@@ -134,7 +155,14 @@ const CONTENTS: Readonly<
   }),
 };
 
-export function noticeLetter(config: Config, content: NoticeContent): Addressed {
+/** Null for a state that is over: its letter waited too long. */
+export function noticeLetter(
+  config: Config,
+  store: Pick<Store, "diskUse" | "figures">,
+  content: NoticeContent,
+): Addressed | null {
+  if (content.type === "disk.high" && store.diskUse() < (config.disk_high ?? Infinity)) return null;
+  if (content.type === "certificate.ending" && certificateLeft(store.figures) > CERTIFICATE_MS) return null;
   const { text, more } = CONTENTS[content.type](content, config);
   const data = { server: config.base_url, text, count: content.count, ...more };
   return { url: config.notify!, secret: config.notify_secret!, members: { data } };

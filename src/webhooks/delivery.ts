@@ -47,7 +47,8 @@ interface DeliveryParts {
   outbox: Pick<Outbox, "due" | "content" | "drop" | "delivered" | "failed">;
   /** Throws when no process can be started: then no receiver is to blame. */
   post: () => (letter: Omit<Letter, "allowed">) => Promise<Posted>;
-  letterOf(content: DeliveryContent): Addressed;
+  /** Null if there is nothing to tell any more. */
+  letterOf(content: DeliveryContent): Addressed | null;
   now: () => number;
   heard(news: DeliveryNews): void;
   /** For a write whose outcome is unknown: the process must end, and nothing is written after it. */
@@ -172,11 +173,12 @@ async function deliver(
   const { outbox, letterOf, now, heard } = parts;
   const { id, site_id, type, created_at, place } = delivery;
   const content = await surely(parts, () => outbox.content(id));
-  if (content === null) {
+  const letter = content && letterOf(content);
+  if (letter === null) {
     await surely(parts, () => outbox.drop(id));
     return true;
   }
-  const { url, secret, members } = letterOf(content);
+  const { url, secret, members } = letter;
   const posted =
     secret === null
       ? UNREADABLE

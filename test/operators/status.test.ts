@@ -308,7 +308,7 @@ describe("what is counted of hosts is bounded", () => {
     const put = (text: string) => text.length < 12_000 && shown.push(text) > 0;
     const tell = bulletinBoard(
       put,
-      () => errors,
+      () => ({ errors, errors_in_all: 10 }),
       () => [7, 6].map((hour) => ({ hour, hosts })),
     );
     tell();
@@ -319,7 +319,12 @@ describe("what is counted of hosts is bounded", () => {
   });
 
   test("twenty hosts of an hour, those of all processes together", () => {
-    const of = (hosts: [string, number][], hour = 7) => ({ version: "1", errors: [], traffic: [{ hour, hosts }] });
+    const of = (hosts: [string, number][], hour = 7) => ({
+      version: "1",
+      errors: [],
+      errors_in_all: 0,
+      traffic: [{ hour, hosts }],
+    });
     const many = Array.from({ length: 40 }, (_, n): [string, number] => [`h${n}`, 100 - n]);
     const all = trafficOf([of(many), of([["h39", 1000]]), of([["h1", 5000]], 6)], 7);
     expect(all.length).toBe(20);
@@ -332,7 +337,7 @@ describe("what is counted of hosts is bounded", () => {
 
   test("the last ten errors of all processes, by their time", () => {
     const line = (n: number) => ({ at: new Date(n * 1000).toISOString(), message: `${n}` });
-    const of = (...numbers: number[]) => ({ version: "1", errors: numbers.map(line), traffic: [] });
+    const of = (...numbers: number[]) => ({ version: "1", errors: numbers.map(line), errors_in_all: 0, traffic: [] });
     const told = errorsOf([of(1, 3, 5, 7, 9, 11, 13), of(2, 4, 6, 8, 10, 12)]);
     expect(told.map(({ message }) => message)).toEqual(["4", "5", "6", "7", "8", "9", "10", "11", "12", "13"]);
   });

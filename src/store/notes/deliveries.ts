@@ -2,7 +2,7 @@
  *  owner is told of both. The wait is the site's, not the letter's: one letter is sent to find out whether the receiver is
  *  there again. */
 import { UNIT_MS } from "../../base/units.ts";
-import type { NoticeType } from "../notices.ts";
+import { type NoticeType, SERVER } from "../notices.ts";
 import type { LetterOutcome, ListedDelivery, WebhookEvent, WebhookState } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 
@@ -39,6 +39,10 @@ const KEEPS_ITS_PLACE = 2;
 /** Letters of a site that are listed. */
 const LISTED = 50;
 const GONE = 410;
+/** The longest wait behind an answer that may be about the letter alone, for notices. */
+const SERVER_WAIT_MS = 5 * UNIT_MS.m;
+const refusesLetter = (status: number | null): boolean =>
+  status !== null && status >= 400 && status < 500 && ![408, GONE, 429].includes(status);
 
 interface StateRow extends Omit<WebhookState, "waiting"> {
   misses: number;
@@ -156,7 +160,9 @@ function* failed({ id, status, took_ms, told }: Failure, now: number): Op<Missed
   yield* listed(row, { outcome, status, tries }, now);
   if (tries > KEEPS_ITS_PLACE) yield* toTheEnd.do(id);
   const at = new Date(now).toISOString();
-  const next_at = now + WAITS_MS[Math.min(misses, WAITS_MS.length - 1)]!;
+  const wait_ms = WAITS_MS[Math.min(misses, WAITS_MS.length - 1)]!;
+  // A receiver that refuses one letter may take the next: those of the server tell of different things.
+  const next_at = now + (site_id === SERVER && refusesLetter(status) ? Math.min(wait_ms, SERVER_WAIT_MS) : wait_ms);
   yield* missed.do(site_id, at, told, ended ? at : null, lost.length, next_at, now, took_ms);
   return { first: before === null || before.failing_since === null, ended, lost };
 }
@@ -175,8 +181,10 @@ function* takeRefused(): Op<number> {
   return n;
 }
 
-export const TRY_NOW = "update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?";
-const tryNow = statement(TRY_NOW);
+const tryNow = statement("update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?");
+/** Its receiver is another one, or is there again: it is tried at once, and what it did before is not told. */
+export const BEGIN_ANEW = `update webhook_states set misses = 0, next_at = 0, ended_at = null, failing_since = null, last_error = null
+  where site_id = ?`;
 /** For another address, which has no history. */
 const beginAnew = statement(
   `update webhook_states set last_delivered_at = null, failing_since = null, last_error = null, lost = 0

@@ -10,7 +10,7 @@ import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
 import type { Webhook } from "../notes.ts";
-import { TRY_NOW } from "../notes/deliveries.ts";
+import { BEGIN_ANEW } from "../notes/deliveries.ts";
 import { NOTICE_TYPES, SERVER } from "../notices.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
@@ -70,8 +70,7 @@ function dropPendingDeliveries(db: Database): void {
 function prepareNotices(db: Database, notices: boolean): void {
   if (notices) {
     for (const type of NOTICE_TYPES) db.run("insert or ignore into notices (type) values (?)", [type]);
-    // A start may bring another address: it is tried at once.
-    return void db.run(TRY_NOW, [SERVER]);
+    return void db.run(BEGIN_ANEW, [SERVER]);
   }
   db.run("delete from notices");
   for (const table of ["webhook_outbox", "webhook_states", "webhook_deliveries"])

@@ -11,8 +11,8 @@ import { local, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
-import { hook, receiver as plainReceiver, SECRET } from "./hooked.ts";
-import { type Receiver, startReceiver, Webhook } from "./receiver.ts";
+import { hook, receiver as plainReceiver, SECRET } from "../webhooks/hooked.ts";
+import { type Receiver, startReceiver, Webhook } from "../webhooks/receiver.ts";
 
 setDefaultTimeout(60_000);
 
@@ -54,7 +54,12 @@ describe("what is posted", () => {
     const there = receiver();
     await using server = await startServer(to(there), { SVC_WEBHOOKS: "off" });
     const site = await server.deploy({ "index.html": "x" });
-    await report(server, site, { text: "It steals passwords.", email: "visitor@example.org" });
+    const words = {
+      reason: "mail me: visitor@example.org",
+      text: "It steals passwords.",
+      email: "visitor@example.org",
+    };
+    await report(server, site, words);
     await until(() => there.received.length === 1, 50);
     const { body, headers, told } = there.received[0]!;
     expect(() => new Webhook(SECRET).verify(body, headers)).not.toThrow();
@@ -72,7 +77,7 @@ describe("what is posted", () => {
             site_id: site.site_id,
             slug: site.slug,
             url: site.url,
-            reason: "malware",
+            created_at: expect.stringMatching(/^\d{4}-/),
           },
         ],
       },
@@ -90,9 +95,7 @@ describe("what is posted", () => {
       type: "site.quarantined",
       data: {
         count: 1,
-        sites: [
-          { site_id: site.site_id, slug: site.slug, url: site.url, signals: [expect.stringContaining("index.html")] },
-        ],
+        sites: [{ site_id: site.site_id, slug: site.slug, url: site.url, signals: ["borrowed_brand"] }],
       },
     });
     await server.redeploy(site, { ...SUSPICIOUS, "a.txt": "a" });
@@ -154,6 +157,8 @@ describe("what is posted", () => {
     expect(there.received).toHaveLength(1);
     server.advance(24 * HOUR_MS);
     await until(() => there.received.length === 2, 50);
+    server.advance(-20 * 24 * HOUR_MS); // a clock that ran ahead silences nothing
+    await until(() => there.received.length === 3, 50);
   });
 
   test("a certificate that ends within 14 days, once a day", async () => {
@@ -212,6 +217,46 @@ describe("few letters", () => {
     expect(new Set(ids).size).toBe(2);
     const json = JSON.parse((await operator(server.data_dir, ["status", "--json"])).stdout) as { notices: object };
     expect(json.notices).toMatchObject({ waiting: 0, failing_since: null, last_error: null, lost: 0 });
+  });
+
+  test("a letter tells of what is left of all that it is about, not of the first twenty alone", async () => {
+    const there = receiver();
+    there.answer = 500;
+    await using server = await startServer(to(there));
+    const site = await server.deploy({ "index.html": "x" });
+    await report(server, site);
+    await until(() => waiting(server)[0]?.tries === 1, 50);
+    for (let n = 0; n < 26; n++) await report(server, site);
+    there.answer = 200;
+    server.advance(MINUTE_MS);
+    const ids = read<{ report_id: string }>(server.data_dir, "select report_id from reports order by report_no");
+    for (const { report_id } of ids.slice(1, 22)) {
+      write(server.data_dir, `update reports set closed_at = '2026' where report_id = '${report_id}'`);
+    }
+    await until(() => dataOf(there, "report.opened").length === 3, 80);
+    const { count, reports } = dataOf(there, "report.opened")[2];
+    expect([count, reports.map((one: { report_id: string }) => one.report_id)]).toEqual([
+      5,
+      ids.slice(22).map(({ report_id }) => report_id),
+    ]);
+  });
+
+  test("a letter that its receiver refuses is tried each five minutes at most, so that others get their turn", async () => {
+    const there = receiver();
+    there.answer = ({ type }) => (type === "site.quarantined" ? 413 : 200);
+    await using server = await startServer(to(there));
+    await server.deploy(SUSPICIOUS);
+    await until(() => waiting(server)[0]?.tries === 1, 50);
+    for (let tries = 2; tries <= 5; tries++) {
+      server.advance(6 * MINUTE_MS);
+      await until(() => waiting(server)[0]!.tries === tries, 50);
+    }
+    await report(server, await server.deploy({ "index.html": "x" }));
+    await afterALook();
+    server.advance(5 * MINUTE_MS);
+    await until(() => waiting(server).some(({ tries }) => tries === 6), 50);
+    server.advance(5 * MINUTE_MS);
+    await until(() => dataOf(there, "report.opened").length === 1, 50);
   });
 
   test("what is deleted or judged before it is sent is not told of", async () => {

@@ -7,6 +7,9 @@ import { join } from "node:path";
 import { read } from "../kit/database.ts";
 import { expectOldFacts, unpackOldFolder } from "../kit/old-folders.ts";
 import { run, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
+import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
+import { until } from "../kit/until.ts";
+import { startReceiver } from "../webhooks/receiver.ts";
 import { onFullDisk } from "./full-disk.ts";
 
 const text = (word: string) => ptr(Buffer.from(`${word}\0`));
@@ -63,6 +66,31 @@ test.skipIf(!(await canMount()))("a start that finds no room says so, and what t
     expect(stderr).toStartWith(`svc-server: The disk of ${join(folder, "data")} is full, and nothing is lost: free`);
     expect(code).toBe(1);
   } finally {
+    end();
+  }
+});
+
+test.skipIf(!(await canMount()))("CONTRACT 7.5: a full disk is told of, though not a page can be written", async () => {
+  await using dir = await temporaryFolder();
+  const folder = join(dir.path, "disk");
+  mkdirSync(folder);
+  const end = mountMemory(folder, "192m")!;
+  const tls = { cert: readFileSync(TLS_CERT, "utf8"), key: readFileSync(TLS_KEY, "utf8") };
+  const there = startReceiver(tls);
+  try {
+    const env = {
+      SVC_NOTIFY: there.url,
+      SVC_NOTIFY_SECRET: "sixteen-letters-or-more",
+      SVC_WEBHOOKS_ALLOW: "127.0.0.0/8",
+      SVC_DISK_HIGH: "90%",
+      NODE_EXTRA_CA_CERTS: TLS_CERT,
+    };
+    const server = await startProcess(["--data-dir", join(folder, "data"), "--log", "off"], { env });
+    fillUpTo(folder, 0);
+    await until(() => there.received.some(({ told }) => told.type === "disk.high"), 50);
+    await server.end();
+  } finally {
+    there.stop();
     end();
   }
 });

@@ -10,7 +10,7 @@ import { run, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.t
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { until } from "../kit/until.ts";
 import { startReceiver } from "../webhooks/receiver.ts";
-import { onFullDisk } from "./full-disk.ts";
+import { fill, onFullDisk } from "./full-disk.ts";
 
 const text = (word: string) => ptr(Buffer.from(`${word}\0`));
 const DETACHED = 2; // a file that is still open does not keep it
@@ -86,7 +86,7 @@ test.skipIf(!(await canMount()))("CONTRACT 7.5: a full disk is told of, though n
       NODE_EXTRA_CA_CERTS: TLS_CERT,
     };
     const server = await startProcess(["--data-dir", join(folder, "data"), "--log", "off"], { env });
-    fillUpTo(folder, 0);
+    fill(join(folder, "filler"));
     await until(() => there.received.some(({ told }) => told.type === "disk.high"), 50);
     await server.end();
   } finally {

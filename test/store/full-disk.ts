@@ -8,7 +8,7 @@ import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
 /** Writes until nothing goes in any more, in ever smaller pieces; a copying file system finds some room after a flush. */
-function fill(file: string): void {
+export function fill(file: string): void {
   const fd = openSync(file, "a");
   const fits = (bytes: Uint8Array): boolean => {
     try {

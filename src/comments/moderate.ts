@@ -6,6 +6,7 @@ import { newNoteEventId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import { withoutUnseen } from "../base/visible.ts";
 import type { Action, Author, CommentDecision, QueueState, Status, StoredThread } from "../store/notes.ts";
+import type { Held } from "../store/permission.ts";
 import { refusals } from "../store/refusals.ts";
 import { feedSite, pageOf } from "./addresses.ts";
 import { readMembers } from "./annotation.ts";
@@ -21,7 +22,8 @@ const QUEUES: readonly QueueState[] = ["pending", "reported", "rejected"];
 const QUEUE_PAGE = 50;
 const LONGEST_NOTE = 1000;
 
-type SiteNotes = { parts: CommentParts; site: Site };
+/** `held`: the credential by which the caller may decide, where that is neither a cookie nor an agent's token. */
+type SiteNotes = { parts: CommentParts; site: Site } & Held;
 
 const ownThread = ({ parts, site }: SiteNotes, thread: StoredThread) =>
   threadJson(parts, site, thread, new Set([ownerOf(parts.keys, site).id]));
@@ -66,11 +68,12 @@ async function decide(asked: SiteNotes, request: Request, id: string, action: Ac
 
 /** Throws 404 if the site has no such comment or its comments are off, and 403 if it is frozen. */
 async function decideOn(
-  { parts, site }: SiteNotes,
+  { parts, site, held }: SiteNotes,
   decision: Pick<CommentDecision, "id" | "action" | "by" | "note">,
 ): Promise<StoredThread> {
   const event_id = newNoteEventId();
-  return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id })).thread;
+  return (await parts.store.notes.decide({ ...decision, site_id: site.site_id, event_id, ...(held && { held }) }))
+    .thread;
 }
 
 async function queue(ctx: Ctx): Promise<Response> {
@@ -126,8 +129,10 @@ const readQueue = (ctx: OwnerCtx) => queueOf(ctx, ctx.query);
 
 const idOf = ({ params }: OwnerCtx): string => `c_${params.comment!}`;
 
+const heldIn = ({ parts, site, by }: OwnerCtx): SiteNotes => ({ parts, site, held: by });
+
 const deciding = (action: Action) => (ctx: OwnerCtx) =>
-  decide(ctx, ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
+  decide(heldIn(ctx), ctx.request, idOf(ctx), action, ownerOf(ctx.parts.keys, ctx.site));
 
 export const decideAsOwner = (asked: SiteNotes, id: string, action: Action, note: string | null) =>
   decideOn(asked, { id, action, note, by: ownerOf(asked.parts.keys, asked.site) });
@@ -139,11 +144,19 @@ const ALL_OF = ["visitor", "network"] as const;
 type AllOf = (typeof ALL_OF)[number];
 
 /** Rejects all that stands of the visitor who wrote a comment, or of the network that it came from; answers how many. */
-export async function rejectAllAsOwner({ parts, site }: SiteNotes, id: string, of: AllOf, note: string | null) {
+export async function rejectAllAsOwner({ parts, site, held }: SiteNotes, id: string, of: AllOf, note: string | null) {
   const by = ownerOf(parts.keys, site);
   for (let rejected = 0; ;) {
     const event_ids = Array.from({ length: REJECTED_AT_ONCE }, () => newNoteEventId());
-    const done = await parts.store.notes.rejectAll({ site_id: site.site_id, id, of, by, note, event_ids });
+    const done = await parts.store.notes.rejectAll({
+      site_id: site.site_id,
+      id,
+      of,
+      by,
+      note,
+      event_ids,
+      ...(held && { held }),
+    });
     rejected += done;
     if (done < REJECTED_AT_ONCE) return { rejected };
   }
@@ -155,18 +168,18 @@ async function rejectAll(ctx: OwnerCtx) {
   if (of === undefined) {
     throw new Refusal("invalid_input", `The member "of" says whose comments: ${ALL_OF.join(" or ")}.`, { field: "of" });
   }
-  return rejectAllAsOwner(ctx, idOf(ctx), of, noteIn(members));
+  return rejectAllAsOwner(heldIn(ctx), idOf(ctx), of, noteIn(members));
 }
 
 /** Removes a comment; the first one of a thread takes its replies with it. Throws 412 `changed` if the comment has none of
  *  the entity tags `revs`. */
 export function removeAsOwner(
-  { parts, site }: SiteNotes,
+  { parts, site, held }: SiteNotes,
   id: string,
   revs: readonly string[] | null = null,
 ): Promise<void> {
   const [by, event_id] = [ownerOf(parts.keys, site), newNoteEventId()];
-  return parts.store.notes.remove({ site_id: site.site_id, id, by, revs, event_id });
+  return parts.store.notes.remove({ site_id: site.site_id, id, by, revs, event_id, ...(held && { held }) });
 }
 
 async function removeComment(ctx: OwnerCtx): Promise<null> {
@@ -174,7 +187,7 @@ async function removeComment(ctx: OwnerCtx): Promise<null> {
     const why = "A manage_token deletes nothing: reject the comment, which hides it, or sign in as the site's owner.";
     throw new Refusal("forbidden", why);
   }
-  await removeAsOwner(ctx, idOf(ctx), expectedRevs(ctx.request));
+  await removeAsOwner(heldIn(ctx), idOf(ctx), expectedRevs(ctx.request));
   return null;
 }
 

@@ -79,7 +79,7 @@ function readOne(key: SettingName, flags: Map<SettingName, string>, env: Env): u
   if (text === null) return null;
   const value = parse(text);
   if (value !== undefined) return value;
-  const shown = secret ? "not usable" : JSON.stringify(text);
+  const shown = secret ? "not usable" : JSON.stringify(text.replace(/:\/\/[^/@]+@/, "://…@"));
   throw new ConfigError(`${flags.has(key) ? flag : variable} is ${shown}: it must be ${allowed}.`);
 }
 
@@ -92,6 +92,9 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   }
   if ((values.notify === null) !== (values.notify_secret === null)) {
     throw new ConfigError("SVC_NOTIFY and SVC_NOTIFY_SECRET go together: set both or neither.");
+  }
+  if (values.backup?.startsWith("s3:") && (values.access_key_id === null || values.secret_access_key === null)) {
+    throw new ConfigError("For a bucket in SVC_BACKUP set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
   }
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");

@@ -39,3 +39,9 @@ export function duration(text: string): number | undefined {
   const ms = milliseconds(parts[1]!, parts[2]!);
   return ms >= 1000 && ms <= 36_500 * UNIT_MS.d ? ms : undefined;
 }
+
+/** A bucket's name as Amazon has it, and the folders in it. */
+export const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.\.?(?:\/|$))[\w!.*'()-]+)*)\/?$/;
+
+/** Whether the text names a bucket; any address does, so that no folder is called `s3:` or `https:`. */
+export const namesBucket = (text: string): boolean => text.startsWith("s3:") || /^[a-z][a-z0-9+.-]+:\/\//i.test(text);

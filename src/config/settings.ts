@@ -5,7 +5,7 @@ import { networks } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { isSigningKey } from "../base/tokens.ts";
 import { durationText, sizeText } from "../base/units.ts";
-import { duration, quotaSize, type Setting, size } from "./setting.ts";
+import { BUCKET, duration, namesBucket, quotaSize, type Setting, size } from "./setting.ts";
 
 const integer = (least: number, most: number) => (text: string) => {
   const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
@@ -65,6 +65,10 @@ const secretOf = (name: string, meaning: string): Setting<string> => ({
 function secureUrl(text: string): string | undefined {
   const url = text.length <= 2000 ? URL.parse(text) : null;
   return url?.protocol === "https:" && !url.username && !url.password ? url.href : undefined;
+}
+
+function backupPlace(text: string): string | undefined {
+  return namesBucket(text) && !BUCKET.test(text) ? undefined : filled(text);
 }
 
 /** A limit for all sites of one owner (BEYOND 9). */
@@ -301,7 +305,7 @@ export const SETTINGS = {
     fallback: null,
     meaning: "where backups go by themselves: a folder on another disk, or a bucket",
     allowed: "a folder or s3://bucket/prefix",
-    parse: filled,
+    parse: backupPlace,
   }),
   backup_every: variable("BACKUP_EVERY", {
     fallback: "1d",

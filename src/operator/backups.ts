@@ -106,8 +106,12 @@ const backup: OperatorCommand = {
   run(context, given) {
     const place = given.argument!;
     if (given.has("list")) return showSnapshots(context, place, given.has("json"));
+    if (given.has("json")) throw new Error("--json is for --list: a backup prints its name.");
     const keep = keepOf(given);
-    if (backupPlaces.namesBucket(place)) return sendNew(context, place, keep);
+    if (backupPlaces.namesBucket(place)) {
+      if (given.has("link")) throw new Error("--link is for a folder of this machine, not for a bucket.");
+      return sendNew(context, place, keep);
+    }
     if (keep !== null) throw new Error("--keep is for s3://bucket/prefix: each copy in a folder stands alone.");
     return copyWhole(context, place, given.has("link"));
   },

@@ -54,7 +54,7 @@ export const doctor: OperatorCommand = {
   flags: [JSON_FLAG],
   summary: "check DNS, certificate, disk, clock, permissions, ports and backups; exit code 1 where one fails",
   details: [
-    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed, but for a file in SVC_BACKUP that goes again.",
+    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed except a test file in SVC_BACKUP, which is removed.",
   ],
   async run({ data_dir, settings, print }, given) {
     const kept = peekDataDir(data_dir);

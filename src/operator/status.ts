@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { humanSize, UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
 import { type Bulletin, errorsOf, hourOf, readBulletins, trafficOf } from "../run/bulletin.ts";
-import { type Figure, ofProcesses, type ProcessFigures, slotOf } from "../run/metrics.ts";
+import { certificateLeft, type Figure, ofProcesses, type ProcessFigures, slotOf } from "../run/metrics.ts";
 import { diskRoom, isServed, type Operations } from "../store/operations.ts";
 import { JSON_FLAG, type OperatorCommand } from "./command.ts";
 import { counted, json } from "./print.ts";
@@ -22,7 +22,7 @@ function figuresOf({ figures }: Operations, running: boolean, now: number) {
     waiting === 0 ? null : Math.max(0, ...values(key)) / 1000;
   const at = (figure: Figure) => (running ? figures.get(slotOf(figure)) : 0);
   const instant = (figure: Figure) => (at(figure) === 0 ? null : iso(at(figure) * 1000));
-  const ends = values("certificate_s").filter((seconds) => seconds !== 0);
+  const left_ms = running ? certificateLeft(figures) : Infinity;
   const deploys = sum("waiting_deploys");
   const codings = sum("waiting_codings");
   return {
@@ -38,7 +38,7 @@ function figuresOf({ figures }: Operations, running: boolean, now: number) {
     last_sweep_at: instant("svc_last_sweep_timestamp_seconds"),
     last_verify_at: instant("svc_last_verify_timestamp_seconds"),
     last_backup_at: instant("svc_last_backup_timestamp_seconds"),
-    certificate_ends_at: ends.length === 0 ? null : iso(now + Math.min(...ends) * 1000),
+    certificate_ends_at: left_ms === Infinity ? null : iso(now + left_ms),
   };
 }
 

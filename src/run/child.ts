@@ -185,7 +185,7 @@ function startChild<To, From>(
  *  answer to its job. Throws when the machine gives no process. */
 export function startJobChild<Job, Answer extends object | null>(
   command: readonly string[],
-  { group = false } = {},
+  options: ChildOptions = {},
 ): JobChild<Job, Answer> {
   let died: ProcessDied | null = null;
   let answer: PromiseWithResolvers<Answer> | null = null;
@@ -203,7 +203,7 @@ export function startJobChild<Job, Answer extends object | null>(
         answer?.reject(error);
       },
     },
-    { group },
+    options,
   );
   return {
     ...child,

@@ -1,6 +1,7 @@
 /** The figures of `/metrics` (CONTRACT 7): counted in plain numbers where requests are answered, added up once a second
  *  in a page that all processes share, written out in Prometheus' text format when somebody asks. */
 import { ERROR_CODES, type ErrorCode } from "../base/errors.ts";
+import { UNIT_MS } from "../base/units.ts";
 import { every, loggedBy } from "./every.ts";
 import type { Log } from "./log.ts";
 
@@ -141,6 +142,13 @@ export function ofProcesses(all: readonly (readonly number[])[], key: keyof Proc
   const n = ROWS.findIndex((row) => row.key === key);
   return all.map((numbers) => numbers[n] ?? 0);
 }
+
+/** From so long before its end on, the log and the notices say each day that the certificate ends. */
+export const CERTIFICATE_MS = 14 * UNIT_MS.d;
+
+/** The milliseconds that the certificate of new connections has left, the least of all processes; Infinity without one. */
+export const certificateLeft = ({ processes }: Pick<Shared, "processes">): number =>
+  Math.min(...ofProcesses(processes(), "certificate_s").filter((seconds) => seconds !== 0)) * 1000;
 
 /** `all`: the numbers of each process that is alive. */
 const processSamples = (all: readonly (readonly number[])[]): Sample[] =>

@@ -192,7 +192,7 @@ const OVER: Record<Exclude<Reached["over"], null>, string> = {
   path: `A path with a name or with something behind its * is tried on addresses of at most ${LONGEST} characters.`,
   headers: "32 headers reach one answer, and as many stand above it.",
   bytes: "8 KiB of headers reach one answer, and with it they would be more.",
-  lines: "8 KiB of headers reach one answer, and a hundred lines above it had no room in them.",
+  lines: "8 KiB of headers reach one answer, and a hundred lines above it did not fit.",
 };
 
 /** The lines of `_headers` that match an answer, with the effect of each (BEYOND 3 and 5). `path` is percent-encoded; `host`

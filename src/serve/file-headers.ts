@@ -142,7 +142,7 @@ const STAYS = "The service's own stays.";
 export function refused(edit: HeaderEdit, answer: Edited): string | null {
   const { name, value } = edit;
   const { policy, media_type, status } = answer;
-  if (isHeldBack(edit, answer)) return "The site is in quarantine: no header of its own reports or links from it.";
+  if (isHeldBack(edit, answer)) return "The site is in quarantine: this header would send reports or links elsewhere.";
   const unless = (holds: boolean, why: string): string | null => (holds ? null : why);
   switch (name.toLowerCase()) {
     case "content-type":

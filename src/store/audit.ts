@@ -27,11 +27,12 @@ const insert = statement(`insert into audit (${COLUMNS}) values (?, ?, ?, ?, ?, 
 export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditEntry): Op<void> =>
   insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
 
+// By the index of these actions; of each the newest are kept, so that none of them can push another's out.
 const OFTEN = "action in ('rollback', 'promote', 'set-comments')";
 const KEPT = 20;
 const forgetOld = statement(
-  `delete from audit where site_id = ?1 and ${OFTEN} and audit_no <= (
-     select audit_no from audit where site_id = ?1 and ${OFTEN} order by audit_no desc limit 1 offset ?2)`,
+  `delete from audit where site_id = ?1 and ${OFTEN} and action = ?3 and audit_no <= (
+     select audit_no from audit where site_id = ?1 and ${OFTEN} and action = ?3 order by audit_no desc limit 1 offset ?2)`,
 );
 
 interface RepeatedAct extends AuditEntry {
@@ -42,7 +43,7 @@ interface RepeatedAct extends AuditEntry {
 /** Keeps the newest of such acts of each site. */
 export function* auditRepeated(act: RepeatedAct): Op<void> {
   yield* audit(act);
-  yield* forgetOld.do(act.site_id, KEPT);
+  yield* forgetOld.do(act.site_id, KEPT, act.action);
 }
 
 const deletions = statement(

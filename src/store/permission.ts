@@ -11,6 +11,11 @@ import { manageTokens, siteRows } from "./sites.ts";
 /** The credential that was accepted before a slow step; it must still hold when the change commits. */
 export type WriteBy = { token_hash: string } | SignedIn | Granted;
 
+/** The credential that was accepted before the body was read, in a change that others may make by a cookie or an agent's token. */
+export interface Held {
+  held?: WriteBy;
+}
+
 function* holds(by: WriteBy, site: Site, now: number): Op<boolean> {
   if ("token_hash" in by) return yield* manageTokens.manages(by.token_hash, site.site_id);
   yield* refuseUnlessOwner(by, now, site);

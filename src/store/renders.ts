@@ -243,8 +243,10 @@ const picturesOf = ({ pictures }: RenderOutcome): Picture[] =>
 
 const BLOCK = 4096;
 
+// The number of a version that was deleted may be another's by now.
 const waits = statement<{ site_id: string; disk: number }>(
-  "select site_id, disk from renders where version_no = ? and status = 'pending'",
+  `select renders.site_id, disk from renders join versions using (version_no)
+   where version_no = ? and versions.site_id = ? and version_id = ? and status = 'pending'`,
 );
 const write = statement(
   "update renders set status = ?, asked_from = null, reason = ?, seen = ?, warned = ?, warnings = ?, disk = ? where version_no = ?",
@@ -265,8 +267,11 @@ const asFile = ({ sha256, bytes, size }: Picture): ManifestFile => ({
   made: true,
 });
 
-function* settle(version_no: number, outcome: RenderOutcome, place: BlobPlace): Op<boolean> {
-  const row = yield* waits.get(version_no);
+type LookedAt = Pick<RenderTask, "version_no" | "site_id" | "version_id">;
+
+function* settle(task: LookedAt, outcome: RenderOutcome, place: BlobPlace): Op<boolean> {
+  const { version_no } = task;
+  const row = yield* waits.get(version_no, task.site_id, task.version_id);
   if (row === null) return false;
   const all = picturesOf(outcome);
   const pictures = (yield* place.allThere(all.map(asFile))) ? all : []; // a sweep took them: it does without
@@ -345,19 +350,12 @@ export const RENDERS = {
   /** For the one process that looks, as `settle`. */
   take,
   /** False if the version is gone, or was asked for again. */
-  settle: steps(
-    "write",
-    async (
-      { db, place }: Backend,
-      { version_no }: Pick<RenderTask, "version_no">,
-      outcome: RenderOutcome,
-    ): Promise<boolean> => {
-      const pictures = picturesOf(outcome);
-      const blobs = new Map(pictures.map(({ sha256, bytes }) => [sha256, bytes]));
-      await place.put({ blobs, manifest: pictures.map(asFile) });
-      return db.write(() => settle(version_no, outcome, place));
-    },
-  ),
+  settle: steps("write", async ({ db, place }: Backend, task: LookedAt, outcome: RenderOutcome): Promise<boolean> => {
+    const pictures = picturesOf(outcome);
+    const blobs = new Map(pictures.map(({ sha256, bytes }) => [sha256, bytes]));
+    await place.put({ blobs, manifest: pictures.map(asFile) });
+    return db.write(() => settle(task, outcome, place));
+  }),
   waiting: read(() => countWaiting()),
   /** Null if no look was asked for. */
   of: read((_, site_id: string, version_id: string) => renderOf(site_id, version_id)),

@@ -16,6 +16,12 @@ import { siteRows } from "./sites.ts";
 /** Sites or blobs in one transaction, and rows of versions and files: none holds the lock for over 10 ms. */
 export const BATCH = 100;
 const ROWS = 500;
+/** The beginning of the names that a backup off the box gives its files in `tmp`. */
+export const BACKUP_COPY = "backup-";
+export const isBackupCopy = (name: string): boolean => name.startsWith(BACKUP_COPY);
+/** The sweep removes older ones: no backup takes so long to send. */
+export const BACKUP_COPY_MS = 7 * UNIT_MS.d;
+
 const due = statement<{ site_id: string; slug: string }>(
   `select site_id, slug from sites where owner_account_id is null and expires_at <= ?
    order by expires_at limit ?`,

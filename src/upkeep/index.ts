@@ -5,7 +5,7 @@ import type { Config } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";
 import { bulletinBoard, hourOf, readBulletins, trafficOf } from "../run/bulletin.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { ofProcesses, slotOf } from "../run/metrics.ts";
+import { CERTIFICATE_MS, certificateLeft, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
 import { databaseFile, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
@@ -50,14 +50,10 @@ function tellingTraffic(log: Log, figures: Figures, now: () => number): () => vo
   };
 }
 
-/** From so long before its end on, the log says each day that the certificate ends. */
-const CERTIFICATE_MS = 14 * UNIT_MS.d;
-
 function watchingCertificate(log: Log, figures: Figures, now: () => number): () => void {
   let reminded = -Infinity;
   return () => {
-    const left = ofProcesses(figures.processes(), "certificate_s").filter((seconds) => seconds !== 0);
-    const left_ms = Math.min(...left) * 1000;
+    const left_ms = certificateLeft(figures);
     if (left_ms > CERTIFICATE_MS || now() - reminded < UNIT_MS.d) return;
     reminded = now();
     const end = new Date(now() + left_ms).toISOString();

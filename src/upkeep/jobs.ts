@@ -236,7 +236,7 @@ const BACKUP: UpkeepJob<BackupNews> = {
           every_ms,
           now: now(),
         };
-        child = startJobChild<BackupJob, BackupAnswer>(command());
+        child = startJobChild<BackupJob, BackupAnswer>(command(), { calls_out: true });
         try {
           const answer = await child.run(job);
           if ("failed" in answer) throw new Error(answer.failed);

@@ -4,7 +4,7 @@ import { humanSize, UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { type ErrorLine, readBulletins } from "../run/bulletin.ts";
-import { ofProcesses } from "../run/metrics.ts";
+import { CERTIFICATE_MS, certificateLeft } from "../run/metrics.ts";
 import type { Store } from "../store/index.ts";
 import type { NoticeContent, NoticeItem, NoticeRow, NoticeType } from "../store/notices.ts";
 import type { Addressed } from "../webhooks/delivery.ts";
@@ -60,11 +60,6 @@ function newLines(figures: NoticingParts["store"]["figures"]) {
 
 /** How soon a disk that stays full is told of again. */
 const REMIND_MS = UNIT_MS.d;
-const CERTIFICATE_MS = 14 * UNIT_MS.d;
-
-/** The milliseconds that the certificate of new connections has left, the least of all processes; Infinity without one. */
-const certificateLeft = (figures: Pick<Store["figures"], "processes">): number =>
-  Math.min(...ofProcesses(figures.processes(), "certificate_s").filter((seconds) => seconds !== 0)) * 1000;
 
 /** Returns what looks for news and writes the letters that are due. States (disk, certificate) are noted when a letter of them
  *  may go out, with what is true then. */

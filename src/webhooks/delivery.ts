@@ -183,7 +183,7 @@ async function deliver(
     secret === null
       ? UNREADABLE
       : await post({ url, message: signedMessage({ id, type, created_at }, members, secret, now()), place });
-  const answer = { id, status: posted.status, took_ms: posted.ms };
+  const answer = { id, url, status: posted.status, took_ms: posted.ms };
   const of = { site_id, host: URL.parse(url)?.host ?? null };
   if (isTaken(posted)) {
     const recovered = (await surely(parts, () => outbox.delivered(answer)))?.recovered ?? false;

@@ -65,7 +65,7 @@ describe("BEYOND 5: svc explain prints", () => {
     const { out, err } = await other.run(["explain", "/"]);
     expect(out).not.toContain("report-uri");
     expect(err).toContain(
-      "_headers:2 Content-Security-Policy-Report-Only does nothing here: The site is in quarantine: no header of its own reports or links from it.",
+      "_headers:2 Content-Security-Policy-Report-Only does nothing here: The site is in quarantine: this header would send reports or links elsewhere.",
     );
   });
 

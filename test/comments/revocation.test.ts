@@ -290,6 +290,22 @@ describe("A25 a body that comes after the revocation", () => {
   });
 
   test.each([
+    ["approve", { note: "mine" }],
+    ["reject", {}],
+    ["resolve", {}],
+    ["reject-all", { of: "visitor" }],
+  ])("of a manage_token decides nothing: %s", async (action, body) => {
+    const world = await agentSite(server, "approved");
+    const { id } = await world.comment("waits");
+    const url = `http://127.0.0.1:${server.port}/sites/${world.site.site_id}/comments/${id}/${action}`;
+    const init = { method: "POST", headers: { ...JSON_TYPE, ...bearer(world.site.manage_token) } };
+    const text = JSON.stringify(body);
+    expect(await slowly(url, init, text, () => claim(world.site, { revoke_manage_tokens: true }))).toBe(401);
+    const { body: queue } = await manageOf(world, ben.bearer)("queue", "GET");
+    expect(queue["items"]).toMatchObject([{ id, visibility: "pending" }]);
+  });
+
+  test.each([
     [
       "writes nothing",
       "",

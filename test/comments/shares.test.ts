@@ -97,7 +97,7 @@ describe("A26 what waits for the owner", () => {
     const refused = await spammer.stranger().post("again 3");
     expect([codeOf(refused), refused.body.error]).toEqual([
       "409 site_full",
-      "20 comments from your network wait for this site's owner: when they were looked at, there is room again.",
+      "20 comments from your network wait for this site's owner: try again after the owner has looked at them.",
     ]);
   });
 

@@ -1,7 +1,7 @@
 /** Backups off the box (CONTRACT 7, RELIABILITY 2, B1 to B4): only what is new is sent, the last good one is whole whatever
  *  happens, and one command brings it back. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
-import { readdir, readFile, stat, utimes, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { startBucket } from "../kit/bucket.ts";
 import { operator } from "../kit/operator.ts";
@@ -54,6 +54,11 @@ describe("by the server itself, into a folder", () => {
       const data_dir = join(dir.path, `restored${asked.length}`);
       const { code, stderr } = await operator(data_dir, ["restore", `${place}${asked}`]);
       expect([code, stderr]).toEqual([0, expect.stringContaining("0 faults")]);
+      // They came in the database, and nothing of them stays there (RELIABILITY A32).
+      const secrets = await readFile(join(data_dir, "secrets"));
+      expect(secrets.length).toBeGreaterThan(32);
+      const middle = secrets.subarray(secrets.length >> 1, (secrets.length >> 1) + 16);
+      expect((await readFile(join(data_dir, "db"))).includes(middle)).toBe(false);
       await using restored = await serverOn(data_dir);
       // The older one may have been taken before the second site was there.
       for (const { slug } of asked === "" ? sites : sites.slice(0, 1))
@@ -73,6 +78,22 @@ describe("by the server itself, into a folder", () => {
     await until(() => exists(join(place, "latest")));
     await server.end();
   });
+});
+
+test("a folder that had backups and has none is taken for a disk that is not mounted, until somebody begins anew there", async () => {
+  await using dir = await temporaryFolder();
+  const place = join(dir.path, "disk");
+  const env = { SVC_BACKUP: place, SVC_BACKUP_EVERY: "1s" };
+  const server = await startProcess(["--data-dir", join(dir.path, "data")], { env });
+  await until(() => exists(join(place, "latest")));
+  await rm(place, { recursive: true, force: true });
+  await until(() =>
+    server.stderr().includes(`There were backups in ${place}, and there is none: is its disk mounted?`),
+  );
+  expect(await exists(place)).toBe(false);
+  await mkdir(join(place, "snapshots"), { recursive: true });
+  await until(() => exists(join(place, "latest")));
+  await server.end();
 });
 
 describe("into a bucket", () => {
@@ -228,6 +249,8 @@ describe("what is written wrongly is told, and makes no folder", () => {
     [["backup", PLACE], {}, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set"],
     [["backup", "folder", "--keep", "2"], {}, "--keep is for s3://bucket/prefix"],
     [["backup", PLACE, "--keep", "0"], {}, "--keep takes how many snapshots stay"],
+    [["backup", PLACE, "--link"], {}, "--link is for a folder of this machine"],
+    [["backup", "folder", "--json"], {}, "--json is for --list"],
     [
       ["restore", PLACE],
       { AWS_ACCESS_KEY_ID: "k", AWS_SECRET_ACCESS_KEY: "s", SVC_S3_ENDPOINT: "http://127.0.0.1:1" },

@@ -253,6 +253,18 @@ describe("RELIABILITY A29: a crowd of places leaves the queue full, and does not
   });
 });
 
+test("CONTRACT 9: what was seen of a version that is deleted meanwhile is stored for no other, which may have its number", async () => {
+  const site = await server.deploy(PAGE);
+  const number = "select version_no from versions where site_id = ?";
+  const [{ version_no } = { version_no: 0 }] = read<{ version_no: number }>(server.data_dir, number, site.site_id);
+  const pending = "insert into renders (version_no, site_id, status, asked_at) values (?, ?, 'pending', 1)";
+  write(server.data_dir, pending, version_no, site.site_id);
+  const task = (await store.renders.take())!;
+  expect(await store.renders.settle({ ...task, version_id: "0123456789abcdef" }, SEEN)).toBe(false);
+  expect(await store.renders.settle({ ...task, site_id: "site_x" }, SEEN)).toBe(false);
+  expect(await store.renders.settle(task, SEEN)).toBe(true);
+});
+
 test("RELIABILITY A29: nothing is kept of who deployed once a version was looked at, or given up", async () => {
   await asked({ name: "many", count: 502, network: (n) => `net-${n}` });
   const task = (await store.renders.take())!;

@@ -318,6 +318,15 @@ describe("K35 what a deploy's process that died left in tmp", () => {
     expect((await server.deploy(files)).slug).toBeString();
   });
 
+  test("the files of a backup that is under way stay, however long it takes, and through a start", async () => {
+    const server = await world();
+    const [sent, left] = [put(server, "backup-a.db", 26 * HOUR_AGO), put(server, "backup-b.db", 8 * 24 * HOUR_AGO)];
+    await server.running.store.sweep(server.now());
+    await server.stop();
+    await server.start([]);
+    expect([sent, left].map((path) => existsSync(path))).toEqual([true, false]);
+  });
+
   test("svc-server gc removes it too, and says how many files", async () => {
     const server = await world();
     put(server, "blob-left", HOUR_AGO);

@@ -149,6 +149,27 @@ describe.concurrent("COMMENTS 2: what the owner is told of it", () => {
     expect(there.received).toHaveLength(2);
   });
 
+  test("a former address that answers late says nothing of the one that is set now", async () => {
+    const site = await world();
+    const there = receiver();
+    const late = Bun.serve({
+      port: 0,
+      hostname: "127.0.0.1",
+      fetch: async () => (await Bun.sleep(2000), new Response("gone", { status: 410 })),
+    });
+    try {
+      await hook(site, { url: late.url.href });
+      await site.comment("Hello");
+      await until(() => late.pendingRequests === 1, 20);
+      await hook(site, { url: there.url });
+      await until(() => there.received.length === 1, 50);
+      const { ended_at, lost } = await webhookOf(site);
+      expect([ended_at, lost]).toEqual([undefined, 0]);
+    } finally {
+      await late.stop(true);
+    }
+  });
+
   // By its number: not every machine knows `localhost`.
   test("no address inside that a name of the internet has", async () => {
     const site = await commentedSite(shut.server);

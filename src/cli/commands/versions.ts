@@ -33,7 +33,7 @@ interface Marks {
   withheld: ReadonlySet<string>;
 }
 
-/** A server that is older than a route has nothing to say. */
+/** For a route that an older server does not have. */
 function orElse<Answer>(none: Answer): (error: unknown) => Answer {
   return (error) => {
     if (error instanceof ApiFailure && error.code === "not_found") return none;

@@ -8,6 +8,7 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Bytes } from "../../base/types.ts";
 import { randomName } from "../../base/random.ts";
+import { BUCKET, namesBucket } from "../../config/setting.ts";
 import { durable } from "./durable.ts";
 
 interface PlacedFile {
@@ -46,16 +47,11 @@ export interface S3Access {
   session_token: string | null;
 }
 
-const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.\.?(?:\/|$))[\w!.*'()-]+)*)\/?$/;
-
-/** Whether the text names a bucket; any address does, so that no folder is called `s3:` or `https:`. */
-const namesBucket = (text: string): boolean => text.startsWith("s3:") || /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
-
 /** Throws a sentence for a bucket that cannot be asked. */
 function openPlace(text: string, access: S3Access): BackupPlace {
   if (!namesBucket(text)) return folderPlace(resolve(text));
   const [, bucket, prefix = ""] = BUCKET.exec(text) ?? [];
-  if (bucket === undefined) throw new Error(`${text} names no bucket: write s3://bucket/prefix.`);
+  if (bucket === undefined) throw new Error("This names no bucket: write s3://bucket/prefix.");
   const { access_key_id, secret_access_key } = access;
   if (access_key_id === null || secret_access_key === null) {
     throw new Error(`For ${text} AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set.`);
@@ -294,9 +290,15 @@ async function* pieces(answer: Response): AsyncGenerator<Uint8Array> {
   }
 }
 
+const LONGEST_REASON = 16 * 1024;
+
 /** The code of a bucket's refusal, `NoSuchBucket` say. */
 async function reasonOf(answer: Response): Promise<string> {
-  const text = await answer.text().catch(() => "");
+  let text = "";
+  try {
+    for await (const piece of pieces(answer))
+      if ((text += Buffer.from(piece).toString()).length > LONGEST_REASON) break;
+  } catch {} // the status says enough
   const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
   return `it answered ${answer.status}${code === undefined ? "" : ` ${code}`}`;
 }

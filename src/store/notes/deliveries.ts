@@ -3,7 +3,7 @@
  *  there again. */
 import { UNIT_MS } from "../../base/units.ts";
 import { type NoticeType, SERVER } from "../notices.ts";
-import type { LetterOutcome, ListedDelivery, WebhookEvent, WebhookState } from "../notes.ts";
+import type { LetterOutcome, ListedDelivery, Webhook, WebhookEvent, WebhookState } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
 
 /** A site's letters tell of its comments, the server's own of what its operator must know. */
@@ -95,18 +95,30 @@ const tookIt = statement(
 /** The answer to a try. */
 interface TryEnd {
   id: string;
+  /** The address that was asked. */
+  url: string;
   /** Null: there was none. */
   status: number | null;
   took_ms: number;
 }
 
+const webhookOf = statement<{ webhook: string | null }>("select webhook from comment_settings where site_id = ?");
+
+/** Whether the address is the site's still: what a former one answered says nothing of the one that is set now. */
+function* isStillAsked(site_id: string, url: string): Op<boolean> {
+  if (site_id === SERVER) return true;
+  const { webhook = null } = (yield* webhookOf.get(site_id)) ?? {};
+  return webhook !== null && (JSON.parse(webhook) as Webhook).url === url;
+}
+
 /** `recovered`: the try before failed. Null if the letter is gone with its site. */
-function* delivered({ id, status, took_ms }: TryEnd, now: number): Op<{ recovered: boolean } | null> {
+function* delivered({ id, url, status, took_ms }: TryEnd, now: number): Op<{ recovered: boolean } | null> {
   const row = yield* byId.get(id);
   if (row === null) return null;
   const before = yield* stateOf.get(row.site_id);
   yield* remove.do(id);
   yield* listed(row, { outcome: "delivered", status, tries: row.tries + 1 }, now);
+  if (!(yield* isStillAsked(row.site_id, url))) return { recovered: false };
   yield* tookIt.do(row.site_id, new Date(now).toISOString(), now, took_ms);
   return { recovered: before !== null && before.failing_since !== null };
 }
@@ -140,10 +152,10 @@ export interface Missed {
   lost: Pick<Delivery, "id" | "type" | "tries">[];
 }
 
-/** Null if the letter is gone with its site. */
-function* failed({ id, status, took_ms, told }: Failure, now: number): Op<Missed | null> {
+/** Null if the letter is gone with its site, or its webhook has another address by now, to which it goes next. */
+function* failed({ id, url, status, took_ms, told }: Failure, now: number): Op<Missed | null> {
   const row = yield* byId.get(id);
-  if (row === null) return null;
+  if (row === null || !(yield* isStillAsked(row.site_id, url))) return null;
   const { site_id } = row;
   const before = yield* stateOf.get(site_id);
   const misses = before?.misses ?? 0;
@@ -224,6 +236,7 @@ export const deliveryRows = {
   byId,
   remove,
   stateOf,
+  webhookOf,
   waitingOf,
   refuse,
   listed,

@@ -15,6 +15,7 @@ import type {
 } from "../notes.ts";
 import { Refusal } from "../../base/errors.ts";
 import { type Op, read, statement, write } from "../operation.ts";
+import { type Held, permission } from "../permission.ts";
 import { refusals } from "../refusals.ts";
 import { changes, type CommentStanding, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
@@ -23,7 +24,7 @@ import { type State, WITH_PERSON } from "./rows.ts";
 import { readThread, viewerValues } from "./view.ts";
 import { refuseReturn } from "./write.ts";
 
-interface Removal {
+interface Removal extends Held {
   site_id: string;
   id: string;
   by: Author;
@@ -186,8 +187,14 @@ const ACTS: Record<Action, { done: EventAction; act(row: CommentStanding, change
   reopen: { done: "reopened", act: (row, change) => mark(row, "open", change) },
 };
 
-function* decide(decision: CommentDecision, now: number): Op<Decided> {
+/** Throws 401 for a credential that was taken back since the request began (RELIABILITY A25). */
+function* refuseUnlessHeld({ site_id, held }: { site_id: string } & Held, now: number): Op<void> {
+  if (held !== undefined) yield* permission.settableSite({ site_id, by: held }, now);
+}
+
+function* decide(decision: CommentDecision & Held, now: number): Op<Decided> {
   const { site_id, id, action } = decision;
+  yield* refuseUnlessHeld(decision, now);
   const change = yield* changes.begin(site_id, now, decision.by);
   const of_thread = action === "resolve" || action === "reopen";
   const row = yield* (of_thread ? changes.threadStandingOf : changes.standingOf)(site_id, id);
@@ -201,7 +208,7 @@ function* decide(decision: CommentDecision, now: number): Op<Decided> {
 }
 
 /** All of one visitor, or of the network that a comment came from. */
-interface MassRejection extends Omit<CommentDecision, "action" | "event_id"> {
+interface MassRejection extends Held, Omit<CommentDecision, "action" | "event_id"> {
   of: "visitor" | "network";
   /** As many are rejected at most, and these are the ids of their lines in the history. */
   event_ids: readonly string[];
@@ -230,6 +237,7 @@ function* originIn({ site_id, id, of }: MassRejection): Op<string> {
 
 function* rejectAll(wanted: MassRejection, now: number): Op<number> {
   const { site_id, of, by, note, event_ids } = wanted;
+  yield* refuseUnlessHeld(wanted, now);
   const change = yield* changes.begin(site_id, now);
   const found = yield* ALL_OF[of].all(site_id, yield* originIn(wanted), event_ids.length);
   for (const [n, { id }] of found.entries()) {
@@ -256,7 +264,7 @@ export const MODERATING = {
   /** Answers how many were rejected: where that is as many as may be, there may be more. Throws 404 as `decide`, and 400. */
   rejectAll: write(({ now }, wanted: MassRejection) => rejectAll(wanted, now())),
   /** Throws 404 if the site has no such comment. */
-  decide: write((backend, decision: CommentDecision) =>
+  decide: write((backend, decision: CommentDecision & Held) =>
     outboxRows.announcing(backend, decide(decision, backend.now()), (done) => outboxRows.decided(decision, done)),
   ),
 };
@@ -324,6 +332,7 @@ const oldRejected = statement<Pick<CommentStanding, "id">>(
 
 function* forgetOldRejected(change: NumberedChange): Op<void> {
   const { site_id } = change.site;
+  yield* forgetOldest.do(site_id);
   for (const { id } of yield* oldRejected.all(site_id)) {
     const row = yield* changes.standingOf(site_id, id);
     if (changes.isRoot(row)) yield* takeThread(row, change);
@@ -338,6 +347,7 @@ function* takeOwn(row: CommentStanding, state: "deleted" | "erased", begun: Numb
 
 function* remove(removal: Removal, now: number): Op<void> {
   const { site_id, id, by } = removal;
+  yield* refuseUnlessHeld(removal, now);
   const begun = yield* changes.begin(site_id, now, by);
   const row = by.kind === "owner" ? yield* changes.threadStandingOf(site_id, id) : yield* changes.ownStanding(removal);
   changes.refuseChanged(row, removal.revs);

@@ -21,7 +21,8 @@ import { siteRows } from "../sites.ts";
 import { BEGIN_ANEW, type Delivery, deliveryRows, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
 import { deliveredItem } from "./feed.ts";
 
-const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf, webhookState } = deliveryRows;
+const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf, webhookOf, webhookState } =
+  deliveryRows;
 
 /** A letter that is due, with what decides whose turn it is. */
 export interface DueDelivery extends Delivery {
@@ -48,7 +49,6 @@ export type DeliveryContent = CommentContent | { notice: NoticeContent };
 /** Deliveries that a site's receiver has not taken; past them none is added, for the receiver is not there. */
 const MOST_WAITING = 1000;
 
-const webhookOf = statement<{ webhook: string | null }>("select webhook from comment_settings where site_id = ?");
 const insert = statement(
   `insert into webhook_outbox (id, site_id, type, comment_no, created_at)
    select ?1, site_id, ?3, comment_no, ?5 from comments where site_id = ?2 and id = ?4`,

@@ -174,7 +174,7 @@ const waitingOf = statement<{ n: number }>(
 /** One network cannot fill the owner's queue (RELIABILITY A26). */
 function* refuseCrowd(site_id: string, network: string | null, most: number): Op<void> {
   if (network === null || (yield* waitingOf.get(site_id, network))!.n < most) return;
-  const why = `${most} comments from your network wait for this site's owner: when they were looked at, there is room again.`;
+  const why = `${most} comments from your network wait for this site's owner: try again after the owner has looked at them.`;
   throw new Refusal("site_full", why);
 }
 

@@ -161,7 +161,7 @@ function refuseUnlessRoom(path: string, found: number): void {
   throw new Error(
     `The database is of schema ${found} and is brought to ${SCHEMA}, which takes up to ${megabytes(roomForSteps(bytes))} for ` +
       `a while, and the disk of ${data_dir} has ${megabytes(free)} free: nothing was changed. Free some room and start again; ` +
-      "the program of before still starts as it did.",
+      "until then the version before this one still starts.",
   );
 }
 

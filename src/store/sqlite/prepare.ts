@@ -12,6 +12,7 @@ import { isDamage, isDiskFull } from "../refusals.ts";
 import type { Webhook } from "../notes.ts";
 import { BEGIN_ANEW } from "../notes/deliveries.ts";
 import { NOTICE_TYPES, SERVER } from "../notices.ts";
+import { isBackupCopy } from "../sweep.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
 import { prepareRates } from "./rates.ts";
@@ -54,10 +55,10 @@ function lock(data_dir: string): Database {
   return holder;
 }
 
-/** Removes the files that a deploy before this start did not finish: no blob has their names. */
+/** Removes the files that a deploy before this start did not finish: no blob has their names. A backup by hand may be under way. */
 function clearTemporary(data_dir: string): void {
   for (const name of readdirSync(join(data_dir, "tmp")))
-    rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
+    if (!isBackupCopy(name)) rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
 /** Drops all deliveries of sites' webhooks that wait. */

@@ -1,5 +1,5 @@
 -- The secret of a webhook is encrypted under a key of DATA/secrets, which no step can read: the start that takes this step
--- encrypts those that are there (prepare.ts). 0: still to be done.
+-- encrypts those that are there (prepare.ts). 0: the secret is as it was set.
 alter table comment_settings add column webhook_encrypted integer not null default 0 check (webhook_encrypted in (0, 1));
 create index comment_settings_plain on comment_settings (site_id) where webhook is not null and webhook_encrypted = 0;
 

@@ -18,7 +18,7 @@ import type { BackupPlace } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { NAMED } from "../named-blobs.ts";
-import { takeHold } from "../sweep.ts";
+import { BACKUP_COPY, isBackupCopy, takeHold } from "../sweep.ts";
 import { beginRestore, copyDatabase, endRestore, SINGLE_FILES } from "./backup.ts";
 
 import type { DataDir } from "./data-dir.ts";
@@ -203,10 +203,8 @@ async function hashesOf(place: BackupPlace, name: string): Promise<string[]> {
 async function removeLeftCopies(data_dir: string): Promise<void> {
   const tmp = join(data_dir, "tmp");
   const names = await readdir(tmp).catch(() => []);
-  for (const name of names) if (name.startsWith(TEMPORARY)) await rm(join(tmp, name), { force: true });
+  for (const name of names) if (isBackupCopy(name)) await rm(join(tmp, name), { force: true });
 }
-
-const TEMPORARY = "backup-";
 
 /** Takes a snapshot. `keep` is how many the place keeps with it; null keeps all. Throws a sentence. */
 async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
@@ -215,7 +213,7 @@ async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | n
   await removeLeftCopies(parts.data_dir);
   await place.removeHalves(parts.now() - UNIT_MS.d);
   const hold = await takeHold(parts);
-  const base = join(parts.data_dir, "tmp", TEMPORARY + randomName(12));
+  const base = join(parts.data_dir, "tmp", BACKUP_COPY + randomName(12));
   const [database, coded, names] = [`${base}.db`, `${base}.zst`, `${base}.names`];
   const now = parts.now();
   const done: SnapshotTaken = {
@@ -282,6 +280,7 @@ async function takeSinglesOut(copy: Database, data_dir: string): Promise<void> {
   for (const { name, bytes } of files) {
     if (SINGLE_FILES.includes(name)) await writeFlushed(join(data_dir, name), bytes);
   }
+  copy.run("PRAGMA secure_delete = ON"); // there are keys in it
   copy.run("drop table backup_files");
 }
 
@@ -315,7 +314,7 @@ async function restoreSnapshot(place: BackupPlace, asked: string | null, data_di
     await fetchBlobs(copy, place, data_dir);
   }
   await endRestore(data_dir, tell);
-  return { name, taken_at: takenAt(name), bytes: 0 };
+  return { name, taken_at: takenAt(name) };
 }
 
 export const snapshots = {

@@ -9,7 +9,7 @@ import { blobFiles } from "../disk/blobs.ts";
 import { verifyTurn } from "./verify.ts";
 import { previewRows } from "../previews.ts";
 import { namedBlobs } from "../named-blobs.ts";
-import { BATCH, sweeping } from "../sweep.ts";
+import { BACKUP_COPY_MS, BATCH, isBackupCopy, sweeping } from "../sweep.ts";
 import { inSlices, makingRoom, steps } from "../operation.ts";
 import type { Swept } from "../upkeep.ts";
 import type { DataDir } from "./data-dir.ts";
@@ -50,13 +50,15 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
   return removed;
 }
 
-/** Files of deploys and folders of browsers whose process died. No upload, deploy or look at a page lasts for so long. */
+/** Files of deploys and folders of browsers whose process died. No upload, deploy or look at a page lasts for so long; a backup
+ *  may, and removes what those before it left. */
 async function removeTemporary({ data_dir }: DataDir, now: number): Promise<number> {
   let removed = 0;
   for (const name of await readdir(join(data_dir, "tmp")).catch(() => [])) {
     const path = join(data_dir, "tmp", name);
     const found = await stat(path).catch(() => null);
-    if (found === null || found.mtimeMs > now - ORPHAN_AGE_MS) continue;
+    const age_ms = isBackupCopy(name) ? BACKUP_COPY_MS : ORPHAN_AGE_MS;
+    if (found === null || found.mtimeMs > now - age_ms) continue;
     await rm(path, { recursive: true, force: true });
     removed++;
   }

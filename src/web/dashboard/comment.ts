@@ -153,7 +153,8 @@ function letterItem(letter: ListedDelivery, now: number): Html {
 function webhookNotice({ ended_at, failing_since, last_error }: WebhookState, now: number): Html | null {
   if (ended_at !== null) {
     return warningBox(
-      html`Its receiver answered 410 ${ago(ended_at, now)}: it is gone for good, and nothing is sent to it.`,
+      html`Its receiver answered 410 ${ago(ended_at, now)}: it is gone for good, and nothing is sent to it. To begin
+        again, set a webhook anew: svc comments webhook <url>.</url>`,
     );
   }
   if (failing_since === null) return null;

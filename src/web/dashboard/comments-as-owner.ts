@@ -99,7 +99,7 @@ const decideOnComment = accountForm({
   async act(ctx, fields) {
     const site = await ownSite(ctx);
     const { decision, id } = pressedIn(fields);
-    const asked = { parts: ctx.parts.comments, site };
+    const asked = { parts: ctx.parts.comments, site, held: ctx.caller };
     await limitOwner(asked);
     await carryOut(asked, decision, id);
     return placeHref(site.site_id, placeOf(fields), DONE[decision]);

@@ -29,7 +29,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   "store/people": [VOCABULARY, "run", "store", "store/notes"],
   "store/notes": [VOCABULARY, "run", "store", "store/people"],
   "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk"],
-  "store/disk": [VOCABULARY, "run", "store"],
+  "store/disk": [VOCABULARY, "config", "run", "store"],
   pipeline: [...JUDGED, ...["archive", "docs", "abuse", "lint"].map((stage) => `pipeline/${stage}`), ...FILE_STAGES],
   "pipeline/archive": JUDGED,
   "pipeline/markdown": [...JUDGED, "run"],

@@ -52,9 +52,12 @@ function webhookTrouble(webhook: NonNullable<CommentSettings["webhook"]>, now: n
   if (ended_at !== undefined) {
     return `Its receiver said ${moment(Date.parse(ended_at), now)} that it is gone for good (410): nothing is sent until you set it anew.`;
   }
-  const counts = [waiting > 0 && `${waiting} wait`, lost > 0 && `${lost} are lost`].filter(Boolean).join(", ");
-  if (failing_since === null) return lost > 0 ? `Of its letters ${counts}.` : null;
-  return `Its receiver has taken none since ${moment(Date.parse(failing_since), now)}: ${last_error}. Of its letters ${counts}.`;
+  const counted = (n: number, one: string, more: string) => n > 0 && `${n} ${n === 1 ? one : more}`;
+  const counts = [counted(waiting, "waits", "wait"), counted(lost, "is lost", "are lost")].filter(Boolean).join(", ");
+  const letters = counts === "" ? "" : `Of its letters ${counts}.`;
+  if (failing_since === null) return lost > 0 ? letters : null;
+  const failing = `Its receiver has taken none since ${moment(Date.parse(failing_since), now)}: ${last_error}.`;
+  return `${failing} ${letters}`.trimEnd();
 }
 
 /** Prints `anonymous http://…` on stdout; the rest is for a person. */

@@ -204,3 +204,20 @@ export async function commentedSite(
   if (mode !== "off") expect((await place.turn(mode)).status).toBe(200);
   return place;
 }
+
+/** Somebody at an address, with a browser of their own. */
+export class Caller extends Visitor {
+  constructor(
+    place: CommentedSite,
+    readonly address: string,
+  ) {
+    super(place);
+  }
+  override send(path: string, sent: Parameters<Visitor["send"]>[1] = {}): Promise<Answered> {
+    return super.send(path, { ...sent, headers: { "x-forwarded-for": this.address, ...sent.headers } });
+  }
+  /** Somebody else at the same address: without a cookie each post is a new visitor. */
+  stranger(): Caller {
+    return new Caller(this.place, this.address);
+  }
+}

@@ -4,24 +4,7 @@ import { describe, expect, test } from "bun:test";
 import { read } from "../kit/database.ts";
 import { startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
-import { type Answered, type CommentedSite, commentedSite, FREELY, idOf, PASSCODE, Visitor } from "./commented.ts";
-
-/** Somebody at an address, with a browser of their own. */
-class Caller extends Visitor {
-  constructor(
-    place: CommentedSite,
-    readonly address: string,
-  ) {
-    super(place);
-  }
-  override send(path: string, sent: Parameters<Visitor["send"]>[1] = {}): Promise<Answered> {
-    return super.send(path, { ...sent, headers: { "x-forwarded-for": this.address, ...sent.headers } });
-  }
-  /** Somebody else at the same address: without a cookie each post is a new visitor. */
-  stranger(): Caller {
-    return new Caller(this.place, this.address);
-  }
-}
+import { type Answered, Caller, type CommentedSite, commentedSite, FREELY, idOf, PASSCODE } from "./commented.ts";
 
 const BEHIND_PROXY = { ...FREELY, SVC_TRUST_PROXY: "127.0.0.1" };
 const DEFAULTS = { ...BEHIND_PROXY, SVC_RATE_COMMENT_SITE: "300/1h" };

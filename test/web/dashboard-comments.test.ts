@@ -397,7 +397,7 @@ describe("webhook", () => {
       expect((await call("PATCH", "settings", { webhook })).status).toBe(200);
       expect((await page()).text).toContain("0 waiting, 0 lost, nothing was taken yet");
       await new Commenter(other, own).comment("Hello");
-      await until(async () => (await page()).text.includes("Its receiver has taken nothing since"));
+      await until(async () => (await page()).text.includes("Its receiver stopped taking letters"));
       const { text, html } = await page();
       expect(text).toContain("it answered 503");
       expect(text).toContain("1 waiting, 0 lost");

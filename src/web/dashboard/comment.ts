@@ -159,7 +159,7 @@ function webhookNotice({ ended_at, failing_since, last_error }: WebhookState, no
   }
   if (failing_since === null) return null;
   return warningBox(
-    html`Its receiver has taken nothing since ${ago(failing_since, now)}: ${isolated(last_error ?? "")}`,
+    html`Its receiver stopped taking letters ${ago(failing_since, now)}: ${isolated(last_error ?? "")}`,
   );
 }
 

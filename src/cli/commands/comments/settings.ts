@@ -56,7 +56,7 @@ function webhookTrouble(webhook: NonNullable<CommentSettings["webhook"]>, now: n
   const counts = [counted(waiting, "waits", "wait"), counted(lost, "is lost", "are lost")].filter(Boolean).join(", ");
   const letters = counts === "" ? "" : `Of its letters ${counts}.`;
   if (failing_since === null) return lost > 0 ? letters : null;
-  const failing = `Its receiver has taken none since ${moment(Date.parse(failing_since), now)}: ${last_error}.`;
+  const failing = `Its receiver stopped taking letters ${moment(Date.parse(failing_since), now)}: ${last_error}.`;
   return `${failing} ${letters}`.trimEnd();
 }
 

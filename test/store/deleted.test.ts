@@ -312,10 +312,19 @@ describe("K35 what a deploy's process that died left in tmp", () => {
     expect(left().length).toBeGreaterThan(0);
     await server.running.store.sweep(server.now());
     expect(left().length).toBeGreaterThan(0);
-    server.advance(UNIT_MS.h + UNIT_MS.m);
+    const ago = Date.now() / 1000 - HOUR_AGO;
+    for (const name of left()) utimesSync(join(tmp, name), ago, ago);
     await server.running.store.sweep(server.now());
     expect(left()).toEqual([]);
     expect((await server.deploy(files)).slug).toBeString();
+  });
+
+  test("what is written now stays, though the service's clock is hours ahead of the one that wrote it", async () => {
+    const server = await world();
+    server.advance(5 * UNIT_MS.h);
+    const path = put(server, "upload-now", 0);
+    expect(await server.running.store.sweep(server.now())).toMatchObject({ temporary: 0 });
+    expect(existsSync(path)).toBe(true);
   });
 
   test("the files of a backup that is under way stay, however long it takes, and through a start", async () => {

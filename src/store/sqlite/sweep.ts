@@ -1,7 +1,7 @@
 /** The sweep of a data directory: expired sites at once, blob files that no version names and temporary files once they are an
  *  hour old; then the log is emptied, so that what is deleted is gone from the disk. */
 import { statSync } from "node:fs";
-import { readdir, rm, stat } from "node:fs/promises";
+import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { diskRoom } from "../disk/room.ts";
@@ -50,12 +50,21 @@ async function removeInBatches({ db, place, data_dir }: DataDir, candidates: str
   return removed;
 }
 
+/** The time by the clock that wrote the files of a folder: the service's may be another, ahead of it by hours, and an upload that is
+ *  under way is not old. It takes no room on a full disk. */
+async function clockOf(folder: string): Promise<number> {
+  await chmod(folder, 0o700);
+  return (await stat(folder)).ctimeMs;
+}
+
 /** Files of deploys and folders of browsers whose process died. No upload, deploy or look at a page lasts for so long; a backup
  *  may, and removes what those before it left. */
-async function removeTemporary({ data_dir }: DataDir, now: number): Promise<number> {
+async function removeTemporary({ data_dir }: DataDir, service_now: number): Promise<number> {
+  const tmp = join(data_dir, "tmp");
+  const now = Math.min(service_now, await clockOf(tmp).catch(() => service_now));
   let removed = 0;
-  for (const name of await readdir(join(data_dir, "tmp")).catch(() => [])) {
-    const path = join(data_dir, "tmp", name);
+  for (const name of await readdir(tmp).catch(() => [])) {
+    const path = join(tmp, name);
     const found = await stat(path).catch(() => null);
     const age_ms = isBackupCopy(name) ? BACKUP_COPY_MS : ORPHAN_AGE_MS;
     if (found === null || found.mtimeMs > now - age_ms) continue;

@@ -128,6 +128,10 @@ async function oneRun(folder: string, { steps, ...setup }: Run, report: ModelRep
     await world.restart();
     await checkStored(world.data_dir);
     await checkFigures(world);
+  } catch (violation) {
+    const said = world.said();
+    if (violation instanceof Error && said !== "") violation.message += `\nThe server said:\n${said}`;
+    throw violation;
   } finally {
     await visitors.stop();
     await world.stop();

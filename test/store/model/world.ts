@@ -55,6 +55,8 @@ export interface World extends Setup {
   operate(command: "gc" | "backup", folder?: string): ReturnType<typeof run>;
   /** A second server, on a restored folder. */
   serve(data_dir: string): Promise<ServerProcess>;
+  /** The errors that the server has told of since its last start, for whoever looks for the cause of a violation. */
+  said(): string;
   /** The server and its folder are gone afterwards. */
   stop(): Promise<void>;
 }
@@ -151,6 +153,7 @@ export async function makeWorld(folder: string, accounts: number, { workers, kee
     sites: [],
     sessions: [],
     refused_sweeps: 0,
+    said: () => server.stderr().slice(-4000),
     now: () => Date.now() + ahead[0]!,
     advance: (ms) => void (ahead[0] = ahead[0]! + ms),
     async crash() {

@@ -1,8 +1,10 @@
 /** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
  *  error for a bad value come from the same rows (CONTRACT 1). */
+import { isAbsolute, relative, resolve } from "node:path";
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
+import { namesBucket } from "./setting.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -96,6 +98,9 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.backup?.startsWith("s3:") && (values.access_key_id === null || values.secret_access_key === null)) {
     throw new ConfigError("For a bucket in SVC_BACKUP set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY.");
   }
+  if (values.backup !== null && !namesBucket(values.backup) && isInside(values.data_dir, values.backup)) {
+    throw new ConfigError("SVC_BACKUP lies in the data directory, which is lost with its disk: name another folder.");
+  }
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
@@ -103,6 +108,11 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   const config = withAddresses({ ...values, max_connections }, values.port);
   refuseUnreachableSites(config);
   return config;
+}
+
+function isInside(folder: string, path: string): boolean {
+  const way = relative(resolve(folder), resolve(path));
+  return !way.startsWith("..") && !isAbsolute(way);
 }
 
 /** An address such as 192.168.1.5 can have no names below it: browsers do not even take that for a URL. */

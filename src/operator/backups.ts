@@ -81,6 +81,7 @@ async function showSnapshots(
   as_json: boolean,
 ): Promise<void> {
   const place = placeOf(text, settings(null));
+  if (!backupPlaces.namesBucket(text) && !existsSync(text)) throw new Error(`There is no folder ${text}.`);
   const rows = await snapshots.list(place);
   if (rows.length === 0) note(`There is no snapshot in ${place.name}.`);
   if (as_json) return print(json({ snapshots: rows }));

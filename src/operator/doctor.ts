@@ -35,10 +35,10 @@ async function carryOut(check: Check, patient: Patient): Promise<Finding> {
   try {
     return await check(patient);
   } catch (error) {
-    return {
-      status: "fail",
-      message: `It could not be checked (${(error as Error).message}): run this as the user of the server.`,
-    };
+    const { code = "", message } = error as NodeJS.ErrnoException;
+    const denied = /^(EACCES|EPERM)$/.test(code) || /\b(EACCES|EPERM)\b/.test(message);
+    if (!denied) return { status: "fail", message: message.endsWith(".") ? message : `${message}.` };
+    return { status: "fail", message: `It could not be checked (${message}): run this as the user of the server.` };
   }
 }
 

@@ -4,13 +4,19 @@ import { signedMessage } from "../webhooks/delivery.ts";
 import { posting } from "../webhooks/post.ts";
 import type { OperatorCommand } from "./command.ts";
 
+function adviceOn(why: string): string {
+  if (why.includes("no address of the internet")) return " To allow it, name its network in SVC_WEBHOOKS_ALLOW.";
+  if (/certificate/.test(why)) return " Name the file of an authority of your own in NODE_EXTRA_CA_CERTS.";
+  return "";
+}
+
 export const notify: OperatorCommand = {
   name: "notify",
   arguments: [],
   flags: [{ name: "test", required: true }],
   summary: "post a test to SVC_NOTIFY and say whether it was taken; exit code 1 where it was not",
   details: [
-    "It is signed with SVC_NOTIFY_SECRET, as all notices are. Set both as the server has them. Once it is taken, notices that wait are sent at once.",
+    "It is signed with SVC_NOTIFY_SECRET, as all notices are. Give it all settings of the server. Once it is taken, notices that wait are sent at once.",
   ],
   async run({ config, open, print }) {
     const { notify: url, notify_secret, base_url, webhooks_allow: allowed } = await config();
@@ -23,7 +29,9 @@ export const notify: OperatorCommand = {
     const message = signedMessage(letter, { data }, notify_secret, now);
     const { host } = new URL(url); // the rest of the address may be all that it takes to post there
     const posted = await posting()({ url, message, place: "", allowed });
-    if (posted.status === null) throw new Error(`${host} did not get the test ${letter.id}: ${posted.why}.`);
+    if (posted.status === null) {
+      throw new Error(`${host} did not get the test ${letter.id}: ${posted.why}.${adviceOn(posted.why)}`);
+    }
     if (posted.status < 200 || posted.status > 299) {
       throw new Error(`${host} did not take the test ${letter.id}: it answered ${posted.status}.`);
     }

@@ -135,11 +135,13 @@ function headOf({ running, version, up_since, processes, address, data_dir }: St
 }
 
 function noticesText(notices: Notices, now: number): string {
-  const { waiting, last_delivered_at, failing_since, last_error, ended_at } = notices;
-  if (ended_at !== null) return `ended ${minute(ended_at)} by 410: svc-server notify --test begins them again`;
+  const { waiting, last_delivered_at, failing_since, last_error, ended_at, lost } = notices;
+  if (ended_at !== null) {
+    return `ended ${minute(ended_at)} by 410, ${lost} lost: svc-server notify --test begins them again`;
+  }
   const letters = waiting === 0 ? "none waiting" : `${waiting} waiting`;
   if (failing_since !== null) return `${letters}, not taken since ${minute(failing_since)}: ${last_error}`;
-  return `${letters}, the last one taken ${ago(last_delivered_at, now, "never")}`;
+  return `${letters}, ${last_delivered_at === null ? "none taken yet" : `the last one taken ${ago(last_delivered_at, now, "")}`}`;
 }
 
 function factsOf(status: Status, now: number): [name: string, fact: string][] {

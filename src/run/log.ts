@@ -219,6 +219,10 @@ export const createLogAtOnce = (format: LogFormat, now: () => number, fd = STDER
   },
 });
 
+/** The log has the whole story of a request that failed, under this id. */
+const told = (message: string, request_id: string | undefined): string =>
+  request_id === undefined ? withoutSecrets(message) : `${withoutSecrets(message)} (${request_id})`;
+
 /** `text` and `json` go to stderr. With `off`, answers are not logged; events and errors still are, as text. */
 export function createLog(format: LogFormat, now: () => number, fd = STDERR): Log {
   const timeOf = clock();
@@ -236,7 +240,7 @@ export function createLog(format: LogFormat, now: () => number, fd = STDERR): Lo
   const say = (level: ServerLine["level"], message: string, request_id: string | undefined) => {
     const time = timeNow();
     if (level === "error") {
-      errors = [...errors, { at: time, message: withoutSecrets(message) }].slice(-ERROR_LINES);
+      errors = [...errors, { at: time, message: told(message, request_id) }].slice(-ERROR_LINES);
       errors_in_all++;
     }
     line(saidText(format, { time, level, message, request_id }));

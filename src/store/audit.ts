@@ -5,7 +5,7 @@ import { type Op, read, statement, write } from "./operation.ts";
 interface AuditRow {
   /** ISO 8601. */
   at: string;
-  /** `operator`, `expiry`, the account_id that did it, its deploy token's token_id, or `manage_token`. */
+  /** `operator`, `server` (a backup by itself), `expiry`, the account_id that did it, its deploy token's token_id, or `manage_token`. */
   actor: string;
   /** `delete`, `expire`, `disable` …: a verb. */
   action: string;
@@ -58,12 +58,16 @@ export const auditDeletions = (account_id: string, actor: string, at: string): O
 
 const all = statement<AuditRow>(`select ${COLUMNS} from audit order by audit_no`);
 
-const record = (action: string, reason: string, now: number): Op<void> =>
-  audit({ at: new Date(now).toISOString(), actor: "operator", action, reason });
+const record = (action: string, reason: string, actor: "operator" | "server", now: number): Op<void> =>
+  audit({ at: new Date(now).toISOString(), actor, action, reason });
 
 export const AUDIT = {
   /** Oldest first: in the order in which it was written, whatever the clock said. */
   audit: read(() => all.all()),
-  /** A line for an operator's act that concerns no single site or account. */
-  record: write(({ now }, action: string, reason: string) => record(action, reason, now()), { frees: true }),
+  /** A line for an act of the operator, or of the server by itself, that concerns no single site or account. */
+  record: write(
+    ({ now }, action: string, reason: string, actor: "operator" | "server" = "operator") =>
+      record(action, reason, actor, now()),
+    { frees: true },
+  ),
 };

@@ -50,7 +50,7 @@ async function backUpIfDue({
     try {
       if (last === null) await refuseIfLost(operations, place.name, text);
       const taken = await operations.takeSnapshot(place, keep);
-      await operations.record("backup", `${place.name}@${taken.name}`);
+      await operations.record("backup", `${place.name}@${taken.name}`, "server");
       return { at: Date.parse(taken.taken_at), taken };
     } finally {
       operations.close();

@@ -58,7 +58,9 @@ async function addressesOf(name: string, { resolve, isCallable }: Network): Prom
   const refused = addresses.find((address) => !isCallable(address));
   if (refused !== undefined) {
     throw new NotCallable(
-      `${name} is at ${refused}, which is no address of the internet`,
+      name === refused
+        ? `${refused} is no address of the internet`
+        : `${name} is at ${refused}, which is no address of the internet`,
       `${name} is at an address that is not of the internet`,
     );
   }

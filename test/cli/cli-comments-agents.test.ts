@@ -52,7 +52,7 @@ describe("CONTRACT 8: svc comments webhook", () => {
   test("stores the address and prints the signing secret once; off takes it away", async () => {
     const { code, out, err } = await comments("webhook", "https://example.org/hook", "--events", "thread.created");
     expect([code, out]).toEqual([0, expect.stringMatching(/^whsec_[A-Za-z0-9+/]{43}=\n$/)]);
-    expect(err).toContain("https://example.org/hook is sent: thread.created");
+    expect(err).toContain("These events go to https://example.org/hook: thread.created");
     const { webhook } = await said("status");
     expect(webhook).toMatchObject({ url: "https://example.org/hook", events: ["thread.created"], waiting: 0, lost: 0 });
     expect((await comments("status")).err).toContain("Events go to https://example.org/hook");
@@ -77,7 +77,7 @@ describe("CONTRACT 8: svc comments webhook", () => {
       expect((await run("webhook", "deliveries")).out).toMatch(
         new RegExp(`^${id}  thread\\.created  \\S+Z  failed  500  1 try\n$`),
       );
-      expect((await run("status")).err).toMatch(/taken none since .*: it answered 500\. Of its letters 1 wait/);
+      expect((await run("status")).err).toMatch(/taken no letter since .*: it answered 500\. 1 letter waits\./);
       there.answer = 200;
       const resent = await run("webhook", "resend", id);
       expect([resent.code, resent.err]).toEqual([0, expect.stringContaining(`${id} is sent again`)]);

@@ -184,6 +184,13 @@ describe("svc versions", () => {
     expect(versions.map((row) => "withheld" in row && row.withheld)).toEqual([false, true]);
     const seen = await home.runOnTerminal(["versions"]);
     expect(seen.lines.some((line) => line.startsWith(version_id) && line.endsWith("[withheld]"))).toBe(true);
+    const back = await home.run(["rollback", "--json"]);
+    expect([back.code, json(back)]).toMatchObject([1, { code: "version_withheld" }]);
+    expect(json(back)["error"]).toContain(`svc versions delete ${version_id}`);
+    expect((await home.run(["versions"])).out).toMatch(new RegExp(`^${version_id} \\S+ \\[withheld\\]$`, "m"));
+    expect((await home.run(["rollback", version_id, "--yes"])).code).toBe(0);
+    expect((await home.run(["rollback"])).code).toBe(1); // it was the first
+    expect((await home.run(["update"])).code).toBe(0);
     expect((await home.run(["versions", "delete", version_id, "--yes"])).code).toBe(0);
     expect((await home.run(["versions"])).out).not.toContain("withheld");
   });

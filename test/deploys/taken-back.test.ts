@@ -235,7 +235,7 @@ describe("A33 a version in which a secret was seen", () => {
     const { warnings } = await owned(leaky("receipt"));
     expect(warnings).toHaveLength(1);
     expect(warnings[0]!.fix_recipe).toContain("svc versions delete <version>");
-    expect(warnings[0]!.fix_recipe).toContain("this version keeps it");
+    expect(warnings[0]!.fix_recipe).toContain("remove this version from the server");
   });
 
   test("a preview from before ends as it is left, and one that is deployed afterwards shows it", async () => {

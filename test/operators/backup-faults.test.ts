@@ -22,8 +22,6 @@ const snapshotsIn = async (folder: string): Promise<string[]> =>
 
 describe("a folder that is something else is never written to", () => {
   test.each([
-    ["the data directory itself", ({ data }: Folders) => data],
-    ["a folder in it", ({ data }: Folders) => join(data, "backups")],
     ["a link to it", ({ link }: Folders) => link],
     ["the data directory of another server", ({ other }: Folders) => other],
     ["a whole copy", ({ copy }: Folders) => copy],
@@ -53,6 +51,13 @@ describe("a folder that is something else is never written to", () => {
     expect([row.status, row.message]).toEqual(["fail", expect.stringContaining("name another folder")]);
     for (const name of ["latest", "snapshots"]) expect(await exists(join(place, name))).toBe(false);
     await server.end();
+  });
+
+  test.each(["", "/backups"])("in the data directory itself%s: no start", async (below) => {
+    await using dir = await temporaryFolder();
+    const env = { SVC_BACKUP: `${dir.path}/data${below}` };
+    const { code, stderr } = await operator(join(dir.path, "data"), ["serve", "--port", "0"], { env });
+    expect([code, stderr]).toEqual([2, expect.stringContaining("SVC_BACKUP lies in the data directory")]);
   });
 
   interface Folders {
@@ -303,10 +308,14 @@ describe("a folder", () => {
 
   test("one without snapshots is said to have none, and --list makes no folder", async () => {
     await using dir = await temporaryFolder();
+    const list = (place: string) => operator(join(dir.path, "data"), ["backup", "--list", place, "--json"]);
     const typed = join(dir.path, "misspelt");
-    const { code, stdout, stderr } = await operator(join(dir.path, "data"), ["backup", "--list", typed, "--json"]);
+    const missing = await list(typed);
+    expect([missing.code, missing.stderr]).toEqual([1, expect.stringContaining(`There is no folder ${typed}.`)]);
+    expect(await exists(typed)).toBe(false);
+    const { code, stdout, stderr } = await list(dir.path);
     expect([code, JSON.parse(stdout)]).toEqual([0, { snapshots: [] }]);
-    expect([stderr, await exists(typed)]).toEqual([expect.stringContaining(`There is no snapshot in ${typed}`), false]);
+    expect(stderr).toContain(`There is no snapshot in ${dir.path}`);
   });
 
   test("one that takes no file is named, with the reason", async () => {

@@ -124,6 +124,7 @@ test.each([
     /SVC_BACKUP is "s3:\/\/My_Bucket": it must be a folder or s3:\/\/bucket\/prefix/,
   ],
   [[], { SVC_BACKUP: "https://key:secret@host/x" }, /^SVC_BACKUP is "https:\/\/…@host\/x": it must be a folder/],
+  [["--data-dir", "/var/lib/svc"], { SVC_BACKUP: "/var/lib/svc/backup" }, /SVC_BACKUP lies in the data directory/],
   [[], { SVC_BACKUP: "s3://bucket/x" }, /set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY/],
   [[], { SVC_NOTIFY: "https://hooks.example" }, /SVC_NOTIFY and SVC_NOTIFY_SECRET go together/],
   [

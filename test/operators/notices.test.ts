@@ -334,7 +334,7 @@ describe("beside webhooks", () => {
     await afterALook();
     expect([there.received.length, waiting({ data_dir: dir.path })]).toEqual([1, []]);
     const { stdout } = await operator(dir.path, ["status"]);
-    expect(stdout).toMatch(/^Notices +ended .* by 410: svc-server notify --test begins them again$/m);
+    expect(stdout).toMatch(/^Notices +ended .* by 410, 1 lost: svc-server notify --test begins them again$/m);
     await first.end();
     there.answer = 200;
     write(dir.path, "update notices set letter_at = 0"); // a minute later

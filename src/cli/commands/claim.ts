@@ -53,7 +53,10 @@ async function claimToken(context: Context, given: CallWords, { site_id, token }
   if (token !== null) return { token: requireToken(token, "claim_token"), from: "the claim link" };
   if (link?.claim_token) return { token: link.claim_token, from: "the link of this machine" };
   if (!context.terminal.interactive) {
-    throw new Failure("no_claim_token", `The claim_token of ${site_id} is not known here: give --token <claim_token>.`);
+    throw new Failure(
+      "no_claim_token",
+      `The claim_token of ${site_id} is not known here: give --token <claim_token>. A site of your account needs no claim.`,
+    );
   }
   const typed = (await readTyped(context.terminal, `  claim_token of ${site_id} (not shown): `, "hidden")).trim();
   if (typed === "") throw new Failure("no_claim_token", "No claim_token was given.");

@@ -134,8 +134,17 @@ export const COMMANDS: readonly Command[] = [
     name: "rollback",
     arguments: ["[version]"],
     summary: "Make an earlier version live again",
-    details: ["A version is an id or the beginning of one. Without it: the version before the live one."],
-    flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
+    details: [
+      "A version is an id or the beginning of one. Without it: the version before the live one.",
+      "One that is [withheld], for a secret was seen in it, goes live with --yes alone.",
+    ],
+    flags: [
+      { name: "yes", help: "make a withheld version live all the same" },
+      SITE_FLAG,
+      TOKEN_FLAG,
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
     run: (...call) => import("./versions.ts").then(({ VERSION_COMMANDS }) => VERSION_COMMANDS.rollback(...call)),
   },
   {

@@ -111,6 +111,17 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
   throw new Failure("no_previous_version", only ? why : `${why} ${svc("rollback <version>")} goes to any.`);
 }
 
+/** A rollback would show to everybody again what was taken offline. */
+async function refuseWithheld(opened: OpenedSite, version_id: string, given: CallWords): Promise<void> {
+  const { live_version_id } = opened.record;
+  if (given.has("yes") || version_id === live_version_id || !(await withheldOf(opened)).has(version_id)) return;
+  const call = `rollback ${version_id} --site ${opened.site_id}`;
+  throw new Failure(
+    "version_withheld",
+    `A secret was seen in version ${version_id}: live again, everybody could read it. ${svc(`versions delete ${version_id} --site ${opened.site_id}`)} removes it; to show it all the same: ${svc(`${call} --yes`)}`,
+  );
+}
+
 /** `svc rollback`: makes an earlier version live again. Nothing is deleted, so the way forward stays open. */
 async function rollback(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, undefined), undefined, VERSION_IDS);
@@ -118,6 +129,7 @@ async function rollback(context: Context, given: CallWords): Promise<void> {
   const versions = await allVersions(opened);
   const version_id =
     given.argument === undefined ? previous(versions, record.live_version_id) : named(versions, given.argument);
+  await refuseWithheld(opened, version_id, given);
   const path = `/sites/${opened.site_id}/rollback`;
   const call = { method: "POST", path, credential, json: { version_id }, repeatable: true } as const;
   const body = await ask(server, call, ROLLED_BACK);

@@ -38,12 +38,14 @@ function refusalOf(error: unknown, path: string): unknown {
   return error instanceof Unreadable ? unreadable(path, error.message) : error;
 }
 
-function warningOf(path: string, { why, fix, name }: Signal, { contact }: SiteContext): Warning {
+/** The site of somebody who has an account is not held: there the fix is enough. */
+function warningOf(path: string, { why, fix, name }: Signal, { contact, anonymous }: SiteContext): Warning {
+  const until = `, then ask ${howToAppeal(contact)} to clear the site: until then it loads from nowhere else and sends nothing elsewhere`;
   return {
     code: "suspicious_content",
     message: `${path} ${why} (${name}).`,
     path,
-    fix_recipe: `${fix}, or ask ${howToAppeal(contact)} to clear the site.`,
+    fix_recipe: `${fix}${anonymous ? until : ""}.`,
   };
 }
 

@@ -42,7 +42,7 @@ export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
         target: hint,
         cause: `${path}: ${hint}`, // the same beginning in another file is another secret
         message: `${show(path)} holds what looks like ${kind} (${hint}…), and everybody can read it there.`,
-        fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)}, revoke it where it was issued if it was ever online, and deploy again. The server still has this version, withheld from visitors: svc versions delete <version> removes it.`,
+        fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)} and deploy again, revoke it where it was issued (a version that was live was public), and remove this version from the server: svc login, then svc versions delete <version>.`,
       }));
     });
 

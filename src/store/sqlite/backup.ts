@@ -40,6 +40,11 @@ async function readyFolder(data_dir: string, folder: string): Promise<void> {
     if (isNew) await rmdir(folder);
     throw new Error("A backup cannot lie in the data directory itself: name another folder.");
   }
+  if (existsSync(join(folder, "snapshots"))) {
+    throw new Error(
+      `In ${folder} the server keeps snapshots, which it alone makes: a copy needs a new or empty folder.`,
+    );
+  }
   if ((await readdir(folder)).length > 0) {
     throw new Error(`The folder ${folder} is not empty: a backup needs a new or empty one.`);
   }

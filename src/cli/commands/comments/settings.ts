@@ -53,10 +53,12 @@ function webhookTrouble(webhook: NonNullable<CommentSettings["webhook"]>, now: n
     return `Its receiver said ${moment(Date.parse(ended_at), now)} that it is gone for good (410): nothing is sent until you set it anew.`;
   }
   const counted = (n: number, one: string, more: string) => n > 0 && `${n} ${n === 1 ? one : more}`;
-  const counts = [counted(waiting, "waits", "wait"), counted(lost, "is lost", "are lost")].filter(Boolean).join(", ");
-  const letters = counts === "" ? "" : `Of its letters ${counts}.`;
+  const counts = [counted(waiting, "letter waits", "letters wait"), counted(lost, "is lost", "are lost")]
+    .filter(Boolean)
+    .join(", ");
+  const letters = counts === "" ? "" : `${counts}.`;
   if (failing_since === null) return lost > 0 ? letters : null;
-  const failing = `Its receiver stopped taking letters ${moment(Date.parse(failing_since), now)}: ${last_error}.`;
+  const failing = `Its receiver has taken no letter since ${moment(Date.parse(failing_since), now)}: ${last_error}.`;
   return `${failing} ${letters}`.trimEnd();
 }
 
@@ -186,7 +188,7 @@ async function webhook(context: Context, given: CallWords): Promise<void> {
   const [events, secret] = [eventsOf(given), newSecret()];
   const settings = await changeWebhook(await openComments(context, given), { url: argument, events, secret });
   if (given.json) return context.terminal.json({ ok: true, ...settings, secret });
-  context.terminal.say(text`\n  ${green("✓")} ${argument} is sent: ${events.join(", ")}`);
+  context.terminal.say(text`\n  ${green("✓")} These events go to ${argument}: ${events.join(", ")}`);
   context.terminal.say(dim(text`  Each is signed with this secret. It is shown this once:\n`));
   context.terminal.result(secret);
 }
@@ -203,6 +205,7 @@ async function deliveries(context: Context, given: CallWords): Promise<void> {
   const opened = await openComments(context, given);
   const { deliveries } = await askComments(opened, "webhook/deliveries", LETTERS);
   if (given.json) return context.terminal.json({ ok: true, deliveries });
+  if (deliveries.length === 0) context.terminal.say(text`No letters yet.`);
   for (const letter of deliveries) context.terminal.result(letterRow(letter));
 }
 
@@ -218,7 +221,9 @@ async function resend(context: Context, given: CallWords): Promise<void> {
   const path = `webhook/deliveries/${argument}/again`;
   const letter = await askComments(opened, path, LETTER, { method: "POST", json: {} });
   if (given.json) return context.terminal.json({ ok: true, ...letter });
-  context.terminal.say(text`\n  ${green("✓")} ${argument} is sent again\n`);
+  context.terminal.say(
+    text`\n  ${green("✓")} ${argument} is sent again now: ${svc("comments webhook deliveries")} shows what becomes of it\n`,
+  );
 }
 
 type CommentSettings = Infer<typeof COMMENT_SETTINGS>;

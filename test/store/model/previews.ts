@@ -30,6 +30,7 @@ function make(
   // What is live stays: a reader sees nothing of it.
   return change(world, site, site.live, request, alive(site) ? 200 : 404, ({ expires_at }) => {
     site.preview = { version, until: Number(expires_at) };
+    prune(site, world.keep); // what a deploy that was killed could not remove any more
   });
 }
 

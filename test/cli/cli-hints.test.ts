@@ -150,7 +150,7 @@ describe("CONTRACT 8: Ctrl-C says whether anything was published", () => {
   });
 
   test("before and while the upload goes: nothing was", async () => {
-    const noise = new Uint8Array(16_000_000);
+    const noise = new Uint8Array(48_000_000);
     for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
     const fake = fakeServer(() => Response.json(DEPLOYED), { ...LIMITS, max_bytes: 1e9, max_zip_bytes: 1e9 });
     const slow = throttled(Number(new URL(fake.url).port));
@@ -161,7 +161,7 @@ describe("CONTRACT 8: Ctrl-C says whether anything was published", () => {
     await fake.stop();
     expect(code).toBe(130);
     expect(lines.join("\n")).toContain("  Nothing was published.");
-    expect(fake.asked.filter(({ bytes }) => bytes > 16_000_000)).toEqual([]);
+    expect(fake.asked.filter(({ bytes }) => bytes > 47_000_000)).toEqual([]);
   });
 
   /** What is said where it is stopped as it waits for an answer: `answer` has none for that path. */

@@ -45,8 +45,8 @@ describe("on a terminal", () => {
   });
 
   test("an upload shows how far it is", async () => {
-    // More than what the network stack of one machine swallows at once.
-    const noise = new Uint8Array(16_000_000);
+    // Far more than what the network stack of one machine swallows at once.
+    const noise = new Uint8Array(48_000_000);
     for (let at = 0; at < noise.length; at += 65_536) crypto.getRandomValues(noise.subarray(at, at + 65_536));
     await home.write("big/dist", { "index.html": "i", "noise.bin": noise });
     const fake = fakeServer(() => Response.json(DEPLOYED), { ...LIMITS, max_bytes: 1e9, max_zip_bytes: 1e9 });
@@ -55,8 +55,8 @@ describe("on a terminal", () => {
     slow.stop();
     await fake.stop();
     expect(code).toBe(0);
-    expect(raw).toMatch(/Uploading \d+ % of 15 MB/);
-    expect(fake.asked[0]!.bytes).toBeGreaterThan(16_000_000);
+    expect(raw).toMatch(/Uploading \d+ % of 46 MB/);
+    expect(fake.asked[0]!.bytes).toBeGreaterThan(48_000_000);
   }, 60_000);
 
   test.each([

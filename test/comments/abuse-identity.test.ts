@@ -228,14 +228,14 @@ describe("(5) guessed ids and passcodes", () => {
         said.add(`${status} ${body.code} ${body.error}`);
       }
     };
-    await expectAlike(0.05, 150, {
+    await expectAlike(0.05, 300, {
       none: ask(none),
       waits: ask(waits),
       rejected: ask(rejected),
       elsewhere: ask(elsewhere),
     });
     expect(said.size).toBe(1);
-  }, 60_000);
+  }, 120_000);
 });
 
 describe("(17) names that would be taken for the owner's", () => {

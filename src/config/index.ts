@@ -1,10 +1,9 @@
 /** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
  *  error for a bad value come from the same rows (CONTRACT 1). */
-import { isAbsolute, relative, resolve } from "node:path";
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
-import { namesBucket } from "./setting.ts";
+import { isInside, namesBucket } from "./setting.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -108,11 +107,6 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   const config = withAddresses({ ...values, max_connections }, values.port);
   refuseUnreachableSites(config);
   return config;
-}
-
-function isInside(folder: string, path: string): boolean {
-  const way = relative(resolve(folder), resolve(path));
-  return !way.startsWith("..") && !isAbsolute(way);
 }
 
 /** An address such as 192.168.1.5 can have no names below it: browsers do not even take that for a URL. */

@@ -1,4 +1,5 @@
 /** The parts of a setting, and how values are read that several settings share: numbers, sizes, durations. */
+import { isAbsolute, relative, resolve, sep } from "node:path";
 import { milliseconds, UNIT_MS } from "../base/units.ts";
 
 export interface Setting<T> {
@@ -42,6 +43,12 @@ export function duration(text: string): number | undefined {
 
 /** A bucket's name as Amazon has it, and the folders in it. */
 export const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.\.?(?:\/|$))[\w!.*'()-]+)*)\/?$/;
+
+/** Whether the path is the folder or leads into it, by its letters alone: links are not followed. */
+export function isInside(folder: string, path: string): boolean {
+  const way = relative(resolve(folder), resolve(path));
+  return way !== ".." && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
 
 /** Whether the text names a bucket; any address does, so that no folder is called `s3:` or `https:`. */
 export const namesBucket = (text: string): boolean => text.startsWith("s3:") || /^[a-z][a-z0-9+.-]+:\/\//i.test(text);

@@ -23,6 +23,7 @@ const snapshotsIn = async (folder: string): Promise<string[]> =>
 describe("a folder that is something else is never written to", () => {
   test.each([
     ["a link to it", ({ link }: Folders) => link],
+    ["a folder behind such a link", ({ link }: Folders) => join(link, "..backups")],
     ["the data directory of another server", ({ other }: Folders) => other],
     ["a whole copy", ({ copy }: Folders) => copy],
   ])("%s", async (_, choose) => {
@@ -53,7 +54,7 @@ describe("a folder that is something else is never written to", () => {
     await server.end();
   });
 
-  test.each(["", "/backups"])("in the data directory itself%s: no start", async (below) => {
+  test.each(["", "/backups", "/..backups"])("in the data directory itself%s: no start", async (below) => {
     await using dir = await temporaryFolder();
     const env = { SVC_BACKUP: `${dir.path}/data${below}` };
     const { code, stderr } = await operator(join(dir.path, "data"), ["serve", "--port", "0"], { env });

@@ -116,9 +116,11 @@ describe("a backup", () => {
     await writeFile(join(used, "x"), "");
     const refused = await operator(server.data_dir, ["backup", used]);
     expect([refused.code, refused.stderr]).toEqual([1, expect.stringContaining("is not empty")]);
-    const inside = await operator(server.data_dir, ["backup", join(server.data_dir, "backup")]);
-    expect([inside.code, inside.stderr]).toEqual([1, expect.stringContaining("cannot lie in the data directory")]);
-    expect(await exists(join(server.data_dir, "backup"))).toBe(false);
+    for (const name of ["backup", "..backup"]) {
+      const inside = await operator(server.data_dir, ["backup", join(server.data_dir, name)]);
+      expect([inside.code, inside.stderr]).toEqual([1, expect.stringContaining("cannot lie in the data directory")]);
+      expect(await exists(join(server.data_dir, name))).toBe(false);
+    }
     const link = fresh();
     await symlink(server.data_dir, link);
     expect((await operator(server.data_dir, ["backup", join(link, "backup")])).code).toBe(1);

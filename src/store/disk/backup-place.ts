@@ -3,12 +3,12 @@
 import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream, existsSync } from "node:fs";
 import { chmod, copyFile, open, readdir, readFile, realpath, rename, rm, stat, unlink } from "node:fs/promises";
-import { dirname, isAbsolute, join, relative, resolve } from "node:path";
+import { dirname, join, relative, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Bytes } from "../../base/types.ts";
 import { randomName } from "../../base/random.ts";
-import { BUCKET, namesBucket } from "../../config/setting.ts";
+import { BUCKET, isInside, namesBucket } from "../../config/setting.ts";
 import { durable } from "./durable.ts";
 
 interface PlacedFile {
@@ -91,10 +91,13 @@ async function realPath(path: string): Promise<string> {
   return found ?? (dirname(path) === path ? path : join(await realPath(dirname(path)), relative(dirname(path), path)));
 }
 
+/** Whether the path leads into the folder, by links too. */
+const liesIn = async (folder: string, path: string): Promise<boolean> =>
+  isInside(await realPath(folder), await realPath(path));
+
 /** A place loses the files that no snapshot names: of a data directory those would be sites'. */
 async function refuseOtherFolder(root: string, data_dir: string): Promise<void> {
-  const inside = relative(await realPath(data_dir), await realPath(root));
-  if (!inside.startsWith("..") && !isAbsolute(inside)) {
+  if (await liesIn(data_dir, root)) {
     throw new Error(`${root} lies in the data directory, which is lost with its disk: name another folder.`);
   }
   const other = OTHERS.find((name) => existsSync(join(root, name)));
@@ -158,7 +161,7 @@ function folderPlace(root: string): BackupPlace {
 /** Whether snapshots are kept in this folder. */
 const holdsSnapshots = (folder: string): boolean => existsSync(join(folder, "snapshots"));
 
-export const backupPlaces = { open: openPlace, namesBucket, holdsSnapshots };
+export const backupPlaces = { open: openPlace, namesBucket, holdsSnapshots, liesIn };
 
 // A bucket. Requests are signed by the runtime and sent by `fetch`: its own client neither repeats nor gives up.
 

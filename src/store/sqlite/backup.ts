@@ -3,21 +3,9 @@
  *  meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
 import { chmodSync, constants, existsSync } from "node:fs";
-import {
-  chmod,
-  copyFile,
-  link,
-  lstat,
-  open,
-  readdir,
-  readFile,
-  realpath,
-  rename,
-  rmdir,
-  stat,
-  unlink,
-} from "node:fs/promises";
-import { dirname, isAbsolute, join, relative } from "node:path";
+import { chmod, copyFile, link, lstat, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { backupPlaces } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
@@ -33,13 +21,10 @@ const COPIERS = 8;
 export const SINGLE_FILES = ["secrets", "brands.txt"];
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
-  const isNew = !existsSync(folder);
-  durable.makeFolder(folder);
-  const inside = relative(await realpath(data_dir), await realpath(folder));
-  if (!inside.startsWith("..") && !isAbsolute(inside)) {
-    if (isNew) await rmdir(folder);
+  if (await backupPlaces.liesIn(data_dir, folder)) {
     throw new Error("A backup cannot lie in the data directory itself: name another folder.");
   }
+  durable.makeFolder(folder);
   if (existsSync(join(folder, "snapshots"))) {
     throw new Error(
       `In ${folder} the server keeps snapshots, which it alone makes: a copy needs a new or empty folder.`,

@@ -407,8 +407,12 @@ describe("webhook", () => {
       expect([sent.status, sent.location]).toEqual([303, expect.stringContaining("done=resent")]);
       await until(() => there.received.length === 2);
       await until(async () => (await page()).text.includes("Taken"));
-      expect((await page()).text).not.toContain("has taken nothing");
+      expect((await page()).text).not.toContain("stopped taking letters");
       expect((await ben.send(`${pathOf(own)}/resend`, { letter: "msg_unknown" })).status).toBe(404);
+      there.answer = 410;
+      await new Commenter(other, own).comment("Anybody there?");
+      await until(async () => (await page()).text.includes("Its receiver answered 410"));
+      expect((await page()).text).toContain("set a webhook anew: svc comments webhook <url>.");
     } finally {
       there.stop();
     }

@@ -129,7 +129,6 @@ export const commentsCard = (site: Site, counts: NoteCounts): Html =>
     ${waiting(site, counts)} ${linkButton(commentsPath(site.site_id), "Comments of this site", { small: true })}
   </section>`;
 
-/** The part of the page of a site's comments that shows how it goes with its webhook. */
 const OUTCOMES: Record<LetterOutcome, Html> = {
   waiting: badge("Waiting"),
   delivered: badge("Taken", "live"),
@@ -154,7 +153,7 @@ function webhookNotice({ ended_at, failing_since, last_error }: WebhookState, no
   if (ended_at !== null) {
     return warningBox(
       html`Its receiver answered 410 ${ago(ended_at, now)}: it is gone for good, and nothing is sent to it. To begin
-        again, set a webhook anew: svc comments webhook <url>.</url>`,
+      again, set a webhook anew: ${"svc comments webhook <url>"}.`,
     );
   }
   if (failing_since === null) return null;
@@ -171,6 +170,7 @@ interface WebhookLook {
   now: number;
 }
 
+/** The part of the page of a site's comments that shows how it goes with its webhook. */
 export function webhookCard(site_id: string, { webhook, state, deliveries, csrf, now }: WebhookLook): Html {
   const { last_delivered_at, waiting, lost } = state;
   const last = last_delivered_at === null ? "nothing was taken yet" : html`last taken ${ago(last_delivered_at, now)}`;

@@ -18,6 +18,8 @@ export function open(port: number, first = "", secure = false, from = "127.0.0.1
   const socket = secure ? connectSecurely({ ...to, rejectUnauthorized: false }) : connect(to);
   let closed = false;
   let waiting: ((status: number | null) => void) | undefined;
+  /** Of answers that came before anybody asked for them. */
+  const early: number[] = [];
   let text = "";
   const answered = () => {
     const end = text.indexOf("\r\n\r\n");
@@ -25,12 +27,17 @@ export function open(port: number, first = "", secure = false, from = "127.0.0.1
     if (end === -1 || text.length < end + 4 + length) return;
     const status = Number(text.slice(9, 12));
     text = text.slice(end + 4 + length);
-    waiting?.(status);
+    if (waiting === undefined) early.push(status);
+    else waiting(status);
+    waiting = undefined;
   };
   const line: Line = {
     socket,
     closed: () => closed,
-    next: () => (closed ? Promise.resolve(null) : new Promise((settle) => (waiting = settle))),
+    async next() {
+      if (early.length > 0) return early.shift()!;
+      return closed ? null : new Promise((settle) => (waiting = settle));
+    },
     ask(host) {
       socket.write(`GET / HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
       return line.next();

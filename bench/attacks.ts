@@ -102,6 +102,7 @@ const ATTACKS: readonly Attack[] = [
     async begin(calls) {
       const site = await calls.deploy({ "index.html": "<title>Many</title>" });
       const headers = { authorization: `Bearer ${site.manage_token}` };
+      let last = "";
       return async (n) => {
         const path = `/sites/${site.site_id}`;
         const body = zipOf({ "index.html": `<title>${n}</title>`, "a.txt": `${n}`.repeat(2000) });
@@ -121,7 +122,6 @@ const ATTACKS: readonly Attack[] = [
     at_once: 1,
   },
 ];
-let last = "";
 
 interface ThreadData {
   attack: number;

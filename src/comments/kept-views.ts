@@ -36,7 +36,8 @@ const BUILT_TIMES = 8;
 /** The most that a customer reads of long lists in a window: about a hundredth of the serving thread's time. */
 const READ = { bytes: 64 * 1024 * 1024, ms: 10 * UNIT_MS.s };
 
-/** Bytes that an entry takes beside its text. They count, for an app has any number of pages and most of these no comments. */
+/** An entry takes these bytes beside its text. Without them the lists of pages that nobody commented on would cost nothing, and
+ *  an app has any number of pages. */
 const ENTRY = 512;
 
 const costOf = (key: string, pieces: readonly Bytes[]): number =>

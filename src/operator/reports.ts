@@ -95,7 +95,7 @@ export const audit: OperatorCommand = {
   flags: [JSON_FLAG],
   summary: "list what operators did, what was deleted, and who claimed or rolled back, newest last",
   details: [
-    "The actor is `operator`, `expiry`, an account_id, the token_id of a deploy token, or `manage_token`. Of rollbacks, promotes and changes of comments the last twenty of each site are kept.",
+    "The actor is `operator`, `server` (a backup by itself), `expiry`, an account_id, the token_id of a deploy token, or `manage_token`. Of rollbacks, promotes and changes of comments each site keeps the last twenty of each kind.",
   ],
   async run(context, given) {
     await list(context, given, await context.open().audit(), {

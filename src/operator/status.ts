@@ -141,7 +141,8 @@ function noticesText(notices: Notices, now: number): string {
   }
   const letters = waiting === 0 ? "none waiting" : `${waiting} waiting`;
   if (failing_since !== null) return `${letters}, not taken since ${minute(failing_since)}: ${last_error}`;
-  return `${letters}, ${last_delivered_at === null ? "none taken yet" : `the last one taken ${ago(last_delivered_at, now, "")}`}`;
+  if (last_delivered_at === null) return `${letters}, none taken yet`;
+  return `${letters}, the last one taken ${ago(last_delivered_at, now, "")}`;
 }
 
 function factsOf(status: Status, now: number): [name: string, fact: string][] {

@@ -9,8 +9,8 @@ import { visible } from "../base/visible.ts";
 type HostBytes = readonly [host: string, bytes: number];
 
 /** Hosts that are counted at a time. Past them those with few bytes are forgotten, about half: so a count is never too high, and a
- *  flood of names takes no memory and hides no busy host. With ten thousand sites in rotation none is forgotten: a host that
- *  comes and goes costs its request a tenth more. */
+ *  flood of names takes no memory and hides no busy host. Ten thousand sites in rotation fit: a host that is forgotten and
+ *  comes again costs its request a tenth more. */
 const MOST_HOSTS = 16_384;
 /** Hosts by which is judged how many bytes are few. */
 const SAMPLE = 255;

@@ -70,7 +70,7 @@ function fullDisks(log: Pick<Log, "error">) {
     next = performance.now() + UNIT_MS.m;
     log.error(
       "no room on the disk",
-      `${untold} writes were refused (507) since the last such line, the last one: ${message}`,
+      `writes that were refused (507) since the last such line: ${untold}; the last one: ${message}`,
     );
     untold = 0;
   };

@@ -205,8 +205,10 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
     now,
     fatal,
   });
-  if (!worker) logStart(log, bound);
-  if (!worker) checkBlobs(store, log);
+  if (!worker) {
+    logStart(log, bound);
+    void checkBlobs(store, log);
+  }
   store.rememberServerAddress(bound).catch(lost);
 
   async function stop(): Promise<void> {
@@ -225,7 +227,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
   return { config: bound, store, reload: () => renewCertificate(config, listener, log, renewed), stop, fatal };
 }
 
-/** In the background: serving does not wait for it. */
+/** Looks whether the files of live versions are there. No start waits for it. */
 export function checkBlobs(store: Pick<Store, "missingBlobs" | "figures">, log: Log): Promise<void> {
   return store.missingBlobs().then(
     (missing) => {

@@ -89,7 +89,7 @@ const clearLeftovers = ({ db, place }: Pick<Backend, "db" | "place">): Promise<v
   inSlices(place, () => db.write(removeLeftovers));
 
 const forgetInvitations = statement("delete from invitations where expires_at <= ?");
-// That somebody was invited stays in the audit log; who, as long as there is the invitation or the account.
+// The audit log keeps that somebody was invited. It has the address as long as there is the invitation or the account.
 const eraseInvited = statement(
   `update audit set reason = null where action = 'invite' and reason is not null
      and not exists (select 1 from accounts where email = audit.reason)

@@ -139,10 +139,10 @@ const WEBHOOKS: UpkeepJob<WebhookNews> = {
     const { noticeLetter } = await import("./notices.ts");
     const { webhook: key } = secretFiles.read(config.data_dir);
     const { outbox } = store;
-    const process = postProcess(config.webhooks_allow, (died) => say({ died }));
+    const posting = postProcess(config.webhooks_allow, (died) => say({ died }));
     const deliveries = createDeliveries({
       outbox,
-      post: process.post,
+      post: posting.post,
       letterOf(content) {
         if ("notice" in content) return noticeLetter(config, store, content.notice);
         const { site, webhook, comment, visibility } = content;
@@ -168,7 +168,7 @@ const WEBHOOKS: UpkeepJob<WebhookNews> = {
         await look();
       },
       async end() {
-        await process.close();
+        await posting.close();
       },
     };
   },

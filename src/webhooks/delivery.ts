@@ -104,13 +104,13 @@ function createSlots() {
   const turns = new Map<string, number>();
   let turn = 0;
 
-  function has(counts: (one: { kind: SlotKind; place: string }) => boolean): number {
-    return [...under_way.values()].filter(counts).length;
+  function countOf(is_counted: (one: { kind: SlotKind; place: string }) => boolean): number {
+    return [...under_way.values()].filter(is_counted).length;
   }
   /** `most` slots are shared by those that `among` counts. */
   function hasShare(place: string, most: number, among: (kind: SlotKind) => boolean): boolean {
-    const free = most - has((one) => among(one.kind));
-    const own = has((one) => among(one.kind) && one.place === place);
+    const free = most - countOf((one) => among(one.kind));
+    const own = countOf((one) => among(one.kind) && one.place === place);
     const quarter = (QUARTER * most) / SLOTS;
     return free > 0 && (own < quarter || free > quarter);
   }

@@ -20,7 +20,7 @@ export const comment_rows: Row[] = [
   row("GET", "tokens", 200),
   row("DELETE", "tokens/:token", 404),
   row("GET", "webhook/deliveries", 200),
-  // Of this server webhooks are off.
+  // This server has webhooks off.
   row("POST", "webhook/deliveries/:delivery/again", 400, {}),
   row("GET", "threads", 200),
   row("GET", "queue", 200),

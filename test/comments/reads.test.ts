@@ -33,7 +33,7 @@ async function fillWithMarks(data_dir: string, place: CommentedSite): Promise<vo
     version_id,
   );
   write(data_dir, "update comments set thread_no = comment_no where site_id = ? and thread_no = 0", site_id);
-  // What is written by hand has no number: this is the change that shows it.
+  // Rows that are written by hand have no number: a change after them shows them.
   await place.visitor().say("the last");
 }
 

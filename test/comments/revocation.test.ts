@@ -84,7 +84,7 @@ const ENDED = { agent: 401, queue: 401, moderates: 401, code: 401 };
 /** Takes back what the fourteenth step of the schema added. */
 function asSchema15(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
-  // What later steps added, which come again.
+  // Later steps add these again.
   for (const what of [
     ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
     ...["index comment_settings_plain", "index audit_invited", "index audit_repeated"],

@@ -15,7 +15,7 @@ const LETTERS: readonly Letters[] = [
   ["ж", "зе"],
 ];
 
-/** What a line is; `pattern` is its path. */
+/** The kinds of lines; `pattern` is the path of one. */
 const RULES = {
   "a redirect": (pattern: string) => ({ _redirects: `${pattern} /x 302` }),
   "a forced redirect": (pattern: string) => ({ _redirects: `${pattern} /x 302!` }),
@@ -28,7 +28,7 @@ const RULES = {
   "a removed header": (pattern: string) => ({ _headers: `${pattern}\n  ! X-A` }),
 } as const;
 
-/** Where the literal is in the pattern, which is the `n`th. */
+/** The places of the literal in the `n`th pattern. */
 const SHAPES = {
   "between * and a name": (literal: string, n: number) => `/*${literal}:n${n}`,
   "between names": (literal: string, n: number) => `/:n${n}${literal}:b`,
@@ -42,7 +42,7 @@ const ENDS = ["end", "beginning", "middle"] as const;
 export interface AnagramKind {
   kind: keyof typeof RULES;
   shape: keyof typeof SHAPES;
-  /** Where in the literal the anagram is. */
+  /** The end of the literal at which the anagram is. */
   end: (typeof ENDS)[number];
   letters: Letters;
   length: number;

@@ -116,7 +116,7 @@ server.kill("SIGTERM");
 await server.exited;
 const db = new Database(join(data_dir, "db"));
 const { user_version: schema } = db.query<{ user_version: number }, []>("PRAGMA user_version").get()!;
-// What ends by itself would be gone when the folder is opened.
+// Else sites, previews and tokens would have expired when the folder is opened.
 db.run("update sites set expires_at = 4102444800000 where expires_at is not null");
 if (facts.preview !== null) db.run("update previews set expires_at = 4102444800000");
 if (facts.token !== null) db.run("update deploy_tokens set expires_at = 4102444800000");

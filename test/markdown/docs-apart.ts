@@ -9,7 +9,7 @@ interface Asked {
 }
 
 interface Made {
-  /** What to do about each warning, in their order. */
+  /** The recipe of each warning, in their order. */
   recipes: string[];
   article(path?: string): string;
   page(path?: string): string;

@@ -179,6 +179,17 @@ describe("what is posted", () => {
   });
 });
 
+/** A server with the letter of a report, which its receiver did not take. */
+async function notTaken() {
+  const there = receiver();
+  there.answer = 500;
+  const server = await startServer(to(there));
+  const site = await server.deploy({ "index.html": "x" });
+  await report(server, site);
+  await until(() => waiting(server)[0]?.tries === 1, 50);
+  return { there, server, site };
+}
+
 describe("few letters", () => {
   test("a hundred reports within a minute are two letters: one at once, the rest in one a minute later, twenty by name", async () => {
     const there = receiver();
@@ -196,12 +207,8 @@ describe("few letters", () => {
   });
 
   test("while its receiver is away one letter of a type waits, tried by the waits of webhooks; the next has what came since", async () => {
-    const there = receiver();
-    there.answer = 500;
-    await using server = await startServer(to(there));
-    const site = await server.deploy({ "index.html": "x" });
-    await report(server, site);
-    await until(() => waiting(server)[0]?.tries === 1, 50);
+    const { there, server, site } = await notTaken();
+    await using _ = server;
     for (let n = 0; n < 3; n++) {
       await report(server, site);
       server.advance(5 * MINUTE_MS);
@@ -220,12 +227,8 @@ describe("few letters", () => {
   });
 
   test("a letter tells of what is left of all that it is about, not of the first twenty alone", async () => {
-    const there = receiver();
-    there.answer = 500;
-    await using server = await startServer(to(there));
-    const site = await server.deploy({ "index.html": "x" });
-    await report(server, site);
-    await until(() => waiting(server)[0]?.tries === 1, 50);
+    const { there, server, site } = await notTaken();
+    await using _ = server;
     for (let n = 0; n < 26; n++) await report(server, site);
     there.answer = 200;
     server.advance(MINUTE_MS);
@@ -344,11 +347,8 @@ describe("beside webhooks", () => {
   });
 
   test("a start without an address forgets what was noted", async () => {
-    const there = receiver();
-    there.answer = 500;
-    await using server = await startServer(to(there));
-    await report(server, await server.deploy({ "index.html": "x" }));
-    await until(() => waiting(server)[0]?.tries === 1, 50);
+    const { there, server } = await notTaken();
+    await using _ = server;
     await server.stop();
     await server.start([]);
     expect([waiting(server), server.rows("notices")]).toEqual([[], 0]);
@@ -363,11 +363,8 @@ describe("svc-server notify --test", () => {
   const ENV = { NODE_EXTRA_CA_CERTS: TLS_CERT };
 
   test("posts a test and says that it was taken; what waits is sent at once", async () => {
-    const there = receiver();
-    there.answer = 500;
-    await using server = await startServer(to(there));
-    await report(server, await server.deploy({ "index.html": "x" }));
-    await until(() => waiting(server)[0]?.tries === 1, 50);
+    const { there, server } = await notTaken();
+    await using _ = server;
     there.answer = 200;
     const { code, stdout, stderr } = await operator(server.data_dir, ["notify", "--test"], {
       env: { ...to(there), ...ENV },

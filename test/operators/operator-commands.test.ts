@@ -214,7 +214,7 @@ describe("usage", () => {
   });
 
   test("a folder that cannot be made: exit code 1 and a sentence", async () => {
-    const inFile = await operator(server.data_dir, ["backup", `${server.data_dir}/db/backup`]);
+    const inFile = await operator(server.data_dir, ["backup", `${import.meta.path}/backup`]);
     expect([inFile.code, inFile.stderr]).toEqual([1, expect.stringContaining("where a folder is needed")]);
   });
 

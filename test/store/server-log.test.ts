@@ -161,7 +161,7 @@ describe("RELIABILITY 2, full disk: the operator hears of it", () => {
     const lines = server.stderr().trim().split("\n");
     expect(lines).toEqual([
       expect.stringMatching(
-        /^\S+Z error no room on the disk: 1 writes were refused \(507\) since the last such line, the last one: The server's disk /,
+        /^\S+Z error no room on the disk: writes that were refused \(507\) since the last such line: 1; the last one: The server's disk /,
       ),
     ]);
   });

@@ -115,10 +115,11 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
 async function refuseWithheld(opened: OpenedSite, version_id: string, given: CallWords): Promise<void> {
   const { live_version_id } = opened.record;
   if (given.has("yes") || version_id === live_version_id || !(await withheldOf(opened)).has(version_id)) return;
-  const call = `rollback ${version_id} --site ${opened.site_id}`;
+  const which = `${version_id} --site ${opened.site_id}`;
+  const [remove, show] = [svc(`versions delete ${which}`), svc(`rollback ${which} --yes`)];
   throw new Failure(
     "version_withheld",
-    `A secret was seen in version ${version_id}: live again, everybody could read it. ${svc(`versions delete ${version_id} --site ${opened.site_id}`)} removes it; to show it all the same: ${svc(`${call} --yes`)}`,
+    `A secret was seen in version ${version_id}: live again, everybody could read it. Signed in as the site's owner you remove it by ${remove}; to show it all the same: ${show}`,
   );
 }
 

@@ -47,26 +47,34 @@ function answeredBy(target: string, origins: readonly string[]): string | null {
   return path?.startsWith(`${COMMENTS}c_`) ? path.slice(COMMENTS.length) : null;
 }
 
+/** The members of a new comment, be it the first of a thread or a reply. */
+function writingOf(ctx: Ctx, { text, canonical }: SentComment, author: Author) {
+  const { parts, site } = ctx;
+  return {
+    site_id: site.site_id,
+    id: newCommentId(),
+    by: author,
+    text,
+    canonical,
+    visibility: waits(ctx, author, text) ? ("pending" as const) : ("public" as const),
+    network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
+    most_waiting: mostWaiting(parts),
+  };
+}
+
 async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string | null): Promise<Written> {
   const { parts, site } = ctx;
   const live = await parts.livePages(site);
   const page = path === null ? null : pageOf(live, path);
   if (page === null) throw unknownPage();
-  const { text, canonical, quote, element } = sent;
+  const { quote, element } = sent;
   const found =
     quote === null
       ? { carried: null, place: null }
       : await parts.locate(live, page, quote, [site.site_id, ...ctx.from()]);
   const { version_id, created_at } = live.version;
   return parts.store.notes.start({
-    site_id: site.site_id,
-    id: newCommentId(),
-    by: author,
-    text,
-    canonical,
-    visibility: waits(ctx, author, text) ? "pending" : "public",
-    network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
-    most_waiting: mostWaiting(parts),
+    ...writingOf(ctx, sent, author),
     page: page.page,
     version_id,
     version_created_at: created_at,
@@ -77,20 +85,7 @@ async function begin(ctx: Ctx, sent: SentComment, author: Author, path: string |
 }
 
 async function reply(ctx: Ctx, sent: SentComment, author: Author, thread_id: string, who: Who): Promise<Written> {
-  const { parts, site } = ctx;
-  const { text, canonical } = sent;
-  return parts.store.notes.reply({
-    site_id: site.site_id,
-    id: newCommentId(),
-    by: author,
-    text,
-    canonical,
-    visibility: waits(ctx, author, text) ? "pending" : "public",
-    network: author.kind === "visitor" ? networkHash(parts.keys, "comments", site.site_id, ctx.block()) : null,
-    most_waiting: mostWaiting(parts),
-    thread_id,
-    as: who.as,
-  });
+  return ctx.parts.store.notes.reply({ ...writingOf(ctx, sent, author), thread_id, as: who.as });
 }
 
 /** Stores what was sent, or finds what was stored under its key. */

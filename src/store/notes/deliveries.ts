@@ -195,10 +195,10 @@ function* takeRefused(): Op<number> {
 
 const tryNow = statement("update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?");
 /** Its receiver is another one, or is there again: it is tried at once, and what it did before is not told. */
-export const BEGIN_ANEW = `update webhook_states set misses = 0, next_at = 0, ended_at = null, failing_since = null, last_error = null
-  where site_id = ?`;
-/** For another address, which has no history. */
-const beginAnew = statement(
+export const FORGET_FAILURES = `update webhook_states set misses = 0, next_at = 0, ended_at = null, failing_since = null,
+  last_error = null where site_id = ?`;
+/** For another address, of which nothing is known yet. */
+const forgetHistory = statement(
   `update webhook_states set last_delivered_at = null, failing_since = null, last_error = null, lost = 0
    where site_id = ?`,
 );
@@ -242,7 +242,7 @@ export const deliveryRows = {
   listed,
   listedLetter,
   setAnew,
-  beginAnew,
+  forgetHistory,
   tryNow,
   webhookState,
 };

@@ -1,5 +1,5 @@
-/** The outbox: letters to the addresses that owners set for their sites' comments (COMMENTS 2), and notices to the operator. It is filled in
- *  the transaction of the event, and emptied by the one process that delivers. */
+/** The outbox: letters to the addresses that owners set for their sites' comments (COMMENTS 2), and notices to the operator. It is
+ *  filled in the transaction of the event, and emptied by the one process that delivers. */
 import { Refusal } from "../../base/errors.ts";
 import { isShown, siteState } from "../../base/site-state.ts";
 import { newDeliveryId } from "../../base/tokens.ts";
@@ -18,7 +18,7 @@ import { type NoticeContent, noticeContent, noticeRows, type NoticeType, SERVER 
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
 import { siteRows } from "../sites.ts";
-import { BEGIN_ANEW, type Delivery, deliveryRows, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
+import { type Delivery, deliveryRows, FORGET_FAILURES, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
 import { deliveredItem } from "./feed.ts";
 
 const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf, webhookOf, webhookState } =
@@ -190,7 +190,7 @@ export const OUTBOX = {
 };
 export type Outbox = Bound<typeof OUTBOX>;
 
-const beginAnew = statement(BEGIN_ANEW);
+const forgetFailures = statement(FORGET_FAILURES);
 
 /** Null without an address for notices. */
 function* noticeState(): Op<WebhookState | null> {
@@ -201,7 +201,7 @@ function* noticeState(): Op<WebhookState | null> {
 export const NOTICE_STATE = {
   noticeState: read(() => noticeState()),
   /** The receiver of notices is there again: what waits is sent at once. */
-  retryNotices: write(() => beginAnew.do(SERVER)),
+  retryNotices: write(() => forgetFailures.do(SERVER)),
 };
 
 /** For the site's owner. */

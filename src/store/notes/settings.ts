@@ -85,7 +85,7 @@ function* configure(
   yield* writeSettings.do(site_id, last_mode, passcode_hash, passcode_epoch, hook, webhook_by);
   if (wanted.webhook) {
     yield* deliveryRows.setAnew(site_id, wanted.customer ?? null);
-    if (wanted.webhook.url !== before.webhook?.url) yield* deliveryRows.beginAnew.do(site_id);
+    if (wanted.webhook.url !== before.webhook?.url) yield* deliveryRows.forgetHistory.do(site_id);
   }
   const site = (yield* setMode.get(site_id, mode))!;
   const settings = { mode, last_mode, passcode_hash, passcode_epoch, webhook, webhook_by };

@@ -10,7 +10,7 @@ import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
 import type { Webhook } from "../notes.ts";
-import { BEGIN_ANEW } from "../notes/deliveries.ts";
+import { FORGET_FAILURES } from "../notes/deliveries.ts";
 import { NOTICE_TYPES, SERVER } from "../notices.ts";
 import { isBackupCopy } from "../sweep.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
@@ -71,7 +71,7 @@ function dropPendingDeliveries(db: Database): void {
 function prepareNotices(db: Database, notices: boolean): void {
   if (notices) {
     for (const type of NOTICE_TYPES) db.run("insert or ignore into notices (type) values (?)", [type]);
-    return void db.run(BEGIN_ANEW, [SERVER]);
+    return void db.run(FORGET_FAILURES, [SERVER]);
   }
   db.run("delete from notices");
   for (const table of ["webhook_outbox", "webhook_states", "webhook_deliveries"])

@@ -20,7 +20,6 @@ import { durable } from "../disk/durable.ts";
 import { NAMED } from "../named-blobs.ts";
 import { BACKUP_COPY, isBackupCopy, takeHold } from "../sweep.ts";
 import { beginRestore, copyDatabase, endRestore, SINGLE_FILES } from "./backup.ts";
-
 import type { DataDir } from "./data-dir.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 

@@ -12,7 +12,7 @@ export interface Pattern {
 
 const PIPELINE = ["src/pipeline/index.ts", "src/pipeline/markdown/thread.ts"];
 const SERVER = ["server.ts"];
-/** What these read is the operator's own, or in a browser. */
+/** These read what is the operator's own, or run in a browser. */
 const OWN = /^src\/(?:operator|config|command|web\/browser|comments\/widget)\//;
 
 /** The entries and all that they import, of values and of types. */

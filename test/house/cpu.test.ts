@@ -1,6 +1,6 @@
-/** The helper that tests trust when they say that work is linear. */
+/** The helper that tests trust when they say that work is linear, or takes as long as other work. */
 import { expect, test } from "bun:test";
-import { expectLinear, expectWithin } from "../kit/cpu.ts";
+import { expectAlike, expectLinear, expectWithin } from "../kit/cpu.ts";
 
 const letters = (size: number): string => "a".repeat(size);
 const pairs = (text: string): number => {
@@ -38,4 +38,16 @@ test("work that takes more than its multiple of other work is seen, and work tha
   expect(() => expectWithin(2, once, fourTimes)).toThrow("2 times the other work");
   expectWithin(8, once, fourTimes);
   expectWithin(0.5, fourTimes, once);
+});
+
+test("work that takes a fifth longer than other work is told apart from it, and work that takes as long is not", async () => {
+  const work = (size: number) => async () => pairs(letters(size));
+  const apart = (longer: number): Promise<boolean> =>
+    expectAlike(0.05, 40, { one: work(1000), same: work(1000), longer: work(longer) }).then(
+      () => false,
+      (error) => String(error).includes("told apart by the time they take"),
+    );
+  // A machine that is very busy makes chance too large for one look: not for three of them.
+  expect((await apart(1100)) || (await apart(1100)) || (await apart(1100))).toBe(true);
+  expect(await apart(1000)).toBe(false);
 });

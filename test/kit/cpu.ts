@@ -116,23 +116,36 @@ export async function medians(rounds: number, ...works: ((round: number) => Prom
 
 /** Fewer rounds may be alike by chance. */
 const LEAST_ROUNDS = 10;
+/** What is beyond chance: so many standard errors of a median lie between it and what counts (one is half the root of n ranks). */
+const BEYOND = 3;
 
-/** Throws if some kinds of work take more than `spread` (0.05 means 5 %) longer than others. Each counts by its fastest tenth:
- *  other work on the machine only ever adds, so with more rounds these come closer to what the work takes; a single lucky round
- *  decides nothing. The order turns from round to round, so that no kind always comes first. */
+/** How many times as long `one` took as `other`, round by round: the median, and what it is at least where chance is set aside. */
+function longerBy(one: readonly number[], other: readonly number[]): { median: number; atLeast: number } {
+  const ratios = one.map((took, round) => took / other[round]!).toSorted((a, b) => a - b);
+  const middle = ratios.length >> 1;
+  const rank = Math.floor(middle - (BEYOND * Math.sqrt(ratios.length)) / 2);
+  return { median: ratios[middle]!, atLeast: ratios[Math.max(0, rank)]! };
+}
+
+/** Throws if some kind of work takes more than `spread` (0.05 means 5 %) longer than another. Two kinds are compared within each
+ *  round, where the machine did much the same for both, and the median of the rounds counts: a machine that gets slower or
+ *  quicker on the way changes nothing. Ends with the first round that finds them alike; after the last, a difference counts that
+ *  chance does not make. The order turns from round to round, so that no kind always comes first. */
 export async function expectAlike(
   spread: number,
   rounds: number,
   works: Readonly<Record<string, () => Promise<unknown>>>,
 ): Promise<void> {
   const kinds = Object.entries(works).map(([name, work]) => ({ name, work, took: [] as number[] }));
-  const fast = (took: readonly number[]): number => took.toSorted((a, b) => a - b)[Math.floor(took.length / 10)]!;
+  const compared = (): ReturnType<typeof longerBy>[] =>
+    kinds.flatMap(({ took }) => kinds.map((other) => longerBy(took, other.took)));
   for (let round = 1; round <= rounds; round++) {
     const turn = round % kinds.length;
     for (const { work, took } of [...kinds.slice(turn), ...kinds.slice(0, turn)]) took.push(await cpuOfAsync(work));
-    const all = kinds.map(({ took }) => fast(took));
-    if (round >= LEAST_ROUNDS && Math.max(...all) / Math.min(...all) <= 1 + spread) return;
+    if (round >= LEAST_ROUNDS && compared().every(({ median }) => median <= 1 + spread)) return;
   }
-  const told = Object.fromEntries(kinds.map(({ name, took }) => [name, fast(took)]));
-  throw new Error(`they can be told apart by the time they take, in ms: ${JSON.stringify(told)}`);
+  if (compared().every(({ atLeast }) => atLeast <= 1 + spread)) return;
+  const first = kinds[0]!;
+  const told = kinds.map(({ name, took }) => `${name} ${longerBy(took, first.took).median.toFixed(3)}`);
+  throw new Error(`they can be told apart by the time they take, each in times of ${first.name}: ${told.join(", ")}`);
 }

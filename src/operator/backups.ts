@@ -60,8 +60,8 @@ function endWith(damaged: readonly string[], note: OperatorContext["note"]): num
 }
 
 async function sendNew(context: OperatorContext, text: string, keep: number | null): Promise<number> {
-  const { open, print, note, config } = context;
-  const place = placeOf(text, await config());
+  const { open, print, note, settings } = context;
+  const place = placeOf(text, settings(null));
   const operations = open();
   const taken = await operations.takeSnapshot(place, keep);
   await operations.record("backup", `${place.name}@${taken.name}`);
@@ -97,20 +97,23 @@ function keepOf(given: CallWords): number | null {
 
 const backup: OperatorCommand = {
   name: "backup",
-  arguments: ["<place>"],
+  arguments: ["[place]"],
   flags: [{ name: "link" }, { name: "keep", value: "n" }, { name: "list" }, JSON_FLAG],
   summary: "copy everything into a new folder, or send a bucket what is new, while the server runs",
   details: [
     "A folder gets everything. On a file system that shares blocks (btrfs, xfs) the copy takes no room on the same disk. --link makes hard links where blocks cannot be shared: quick and without room, but the backup's files are then the live ones under a second name, and a chown, chmod or write in the backup hits the server's own. `sha256sum -c SHA256SUMS` checks it anywhere.",
-    "s3://bucket/prefix gets the files that are not there yet, then a snapshot of the database, whose name is printed. --keep removes older snapshots beyond that number, and what only they have. --list shows the snapshots of a place. The bucket's service and keys are in SVC_S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SVC_BACKUP the server makes such backups by itself.",
+    "s3://bucket/prefix gets the files that are not there yet, then a snapshot of the database, whose name is printed. --keep removes older snapshots beyond that number, and what only they have. --list shows the snapshots of a place. The bucket's service and keys are in SVC_S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SVC_BACKUP the server makes such backups by itself; a call without a place makes one there now, also where it is a folder.",
   ],
   run(context, given) {
-    const place = given.argument!;
+    const { argument } = given;
+    const place = argument ?? context.settings(null).backup;
+    if (place === null) throw new Error("Name a place, a new folder or s3://bucket/prefix, or set SVC_BACKUP.");
     if (given.has("list")) return showSnapshots(context, place, given.has("json"));
     if (given.has("json")) throw new Error("--json is for --list: a backup prints its name.");
     const keep = keepOf(given);
-    if (backupPlaces.namesBucket(place)) {
-      if (given.has("link")) throw new Error("--link is for a folder of this machine, not for a bucket.");
+    if (argument === undefined || backupPlaces.namesBucket(place)) {
+      if (given.has("link"))
+        throw new Error("--link is for a whole copy in a folder of this machine: name the folder.");
       return sendNew(context, place, keep);
     }
     if (keep !== null) throw new Error("--keep is for s3://bucket/prefix: each copy in a folder stands alone.");

@@ -142,7 +142,7 @@ function refuseUnlessComplete(command: OperatorCommand, { positionals, flags }: 
     throw wrongUsage(command, `${JSON.stringify(positionals[wanted.length])} is one argument too many.`);
   }
   const missing = wanted[positionals.length];
-  if (missing !== undefined) throw wrongUsage(command, `The argument ${missing} is missing.`);
+  if (missing?.startsWith("<")) throw wrongUsage(command, `The argument ${missing} is missing.`);
   const flag = command.flags.find(({ required, name }) => required && !flags.has(name));
   if (flag) throw wrongUsage(command, `--${flag.name} is missing.`);
 }

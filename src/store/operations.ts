@@ -3,7 +3,7 @@ import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT } from "./audit.ts";
 import { backUp } from "./sqlite/backup.ts";
-import type { BackupPlace } from "./disk/backup-place.ts";
+import { type BackupPlace, backupPlaces } from "./disk/backup-place.ts";
 import { snapshots, type SnapshotTaken } from "./sqlite/snapshots.ts";
 import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
@@ -77,19 +77,33 @@ interface OpenedBy {
   tell?: UpgradeTeller;
 }
 
+/** An empty folder in which backups were is the place of a disk that is not mounted: they would fill the disk below it. */
+function refuseUnmounted({ name }: BackupPlace, trail: Awaited<ReturnType<Operations["audit"]>>): void {
+  if (backupPlaces.namesBucket(name) || backupPlaces.holdsSnapshots(name)) return;
+  const was = trail.some(({ action, reason }) => action === "backup" && reason?.startsWith(`${name}@`));
+  if (!was) return;
+  throw new Error(
+    `There were backups in ${name}, and there is none: is its disk mounted? To begin anew there, make the folder ${name}/snapshots.`,
+  );
+}
+
 export function openOperations({ data_dir, now, tell }: OpenedBy): Operations {
   refuseUnlessDataDir(data_dir);
   upToDate(data_dir, tell);
   const data = openDataDir(data_dir, now);
+  const operator = bind(OPERATOR, data);
   return {
-    ...bind(OPERATOR, data),
+    ...operator,
     ...bind(EMBEDDED, data),
     sites: bind(SITES, data),
     reports: REPORTS.list.on(data),
     accounts: bind(OPERATOR_ACCOUNTS, data),
     verify: () => verifyAll(data),
     backUp: (folder, links) => backUp(data, folder, links),
-    takeSnapshot: (place, keep) => snapshots.take(data, place, keep),
+    async takeSnapshot(place, keep) {
+      refuseUnmounted(place, await operator.audit());
+      return snapshots.take(data, place, keep);
+    },
     figures: openFigures(data_dir),
     close: data.close,
   };

@@ -21,16 +21,6 @@ export type BackupAnswer = { at: number; taken: SnapshotTaken | null } | { faile
 
 const NICE = 10;
 
-/** An empty folder in which backups were is the place of a disk that is not mounted: they would fill the disk below it. */
-async function refuseIfLost({ audit }: Pick<Operations, "audit">, name: string, text: string): Promise<void> {
-  if (backupPlaces.namesBucket(text) || backupPlaces.holdsSnapshots(text)) return;
-  const was = (await audit()).some(({ action, reason }) => action === "backup" && reason?.startsWith(`${name}@`));
-  if (!was) return;
-  throw new Error(
-    `There were backups in ${name}, and there is none: is its disk mounted? To begin anew there, make the folder ${name}/snapshots.`,
-  );
-}
-
 async function backUpIfDue({
   data_dir,
   place: text,
@@ -48,7 +38,6 @@ async function backUpIfDue({
     if (last !== null && last <= now() && now() - last < every_ms) return { at: last, taken: null };
     const operations = openOperations({ data_dir, now });
     try {
-      if (last === null) await refuseIfLost(operations, place.name, text);
       const taken = await operations.takeSnapshot(place, keep);
       await operations.record("backup", `${place.name}@${taken.name}`, "server");
       return { at: Date.parse(taken.taken_at), taken };

@@ -54,7 +54,7 @@ const STATES: [state: string, who: () => Visitor, path: () => string, says: stri
   ["the empty list", () => nobody, () => "/dashboard", "No sites yet"],
   ["the list", () => ann, () => "/dashboard", "65 sites"],
   ["the list after a deletion", () => ann, () => "/dashboard?done=deleted&page=2", "It is deleted."],
-  ["a search without a match", () => ann, () => "/dashboard?q=zzz", "Show all sites"],
+  ["a search without a match", () => ann, () => "/dashboard?q=no-such-name", "Show all sites"],
   [
     "the question before a deletion",
     () => ann,

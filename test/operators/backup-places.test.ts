@@ -249,7 +249,9 @@ describe("what is written wrongly is told, and makes no folder", () => {
     [["backup", PLACE], {}, "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set"],
     [["backup", "folder", "--keep", "2"], {}, "--keep is for s3://bucket/prefix"],
     [["backup", PLACE, "--keep", "0"], {}, "--keep takes how many snapshots stay"],
-    [["backup", PLACE, "--link"], {}, "--link is for a folder of this machine"],
+    [["backup", PLACE, "--link"], {}, "--link is for a whole copy in a folder of this machine"],
+    [["backup"], {}, "Name a place, a new folder or s3://bucket/prefix, or set SVC_BACKUP."],
+    [["backup", "--list"], {}, "Name a place"],
     [["backup", "folder", "--json"], {}, "--json is for --list"],
     [
       ["restore", PLACE],
@@ -283,6 +285,30 @@ describe("what is written wrongly is told, and makes no folder", () => {
     expect(await row()).toContain("fail: ");
     expect(await row({ SVC_BACKUP: "" })).toContain("skip: ");
   });
+});
+
+test("without a place it is SVC_BACKUP's, folder or bucket: one is made there now, and --list shows it", async () => {
+  await using server = await startServer();
+  await using dir = await temporaryFolder();
+  using bucket = startBucket();
+  const folder = join(dir.path, "disk");
+  for (const [place, more] of [
+    [folder, {}],
+    [PLACE, bucket.env],
+  ] as const) {
+    const env = { ...more, SVC_BACKUP: place };
+    const made = await operator(server.data_dir, ["backup"], { env });
+    expect([made.code, made.stderr]).toEqual([0, expect.stringContaining(` to ${place}`)]);
+    expect(made.stdout.trim()).toMatch(NAME);
+    const listed = await operator(server.data_dir, ["backup", "--list", "--json"], { env });
+    expect((JSON.parse(listed.stdout) as { snapshots: { name: string }[] }).snapshots.map(({ name }) => name)).toEqual([
+      made.stdout.trim(),
+    ]);
+  }
+  await rm(folder, { recursive: true });
+  const unmounted = await operator(server.data_dir, ["backup"], { env: { SVC_BACKUP: folder } });
+  expect([unmounted.code, unmounted.stderr]).toEqual([1, expect.stringContaining("is its disk mounted?")]);
+  expect(await exists(folder)).toBe(false);
 });
 
 test("a folder with snapshots is one, and a half file in it is none", async () => {

@@ -128,7 +128,7 @@ async function search(db: Db, account_id: string, { q, sort }: AskedSites): Prom
   const find = firstOf(wanted);
   const has = (text: string): boolean => find(text, 0, text.length) !== -1;
   const maybe_id = wanted.length >= PART_OF_AN_ID;
-  const matches = ({ text, site_id }: Searched): boolean => has(fold(text)) || (maybe_id && site_id.includes(wanted));
+  const matches = ({ text, site_id }: Searched): boolean => has(fold(text)) || (maybe_id && has(site_id));
   const keys: string[] = [];
   let total = 0;
   for (let last: SitePlace = { created_at: "~", site_id: "" }; ;) {

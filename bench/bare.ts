@@ -1,7 +1,7 @@
 /** A Bun.serve that knows nothing: the least that an answer of these bytes and headers costs on Bun. Bodies are Blobs, and
  *  files from 1 MiB on, which Bun sends by `sendfile`: both are what costs least (bench/bodies.ts). With `looks` it reads of
  *  each request what decides about an answer by the rules (Host, method, conditions, coding, range, the clock), and still
- *  knows nothing: the least that an answer costs whoever serves many sites on Bun. With `logs` it writes a line of each answer
+ *  knows nothing; its 404 has a request id, in a header and, where it is JSON, in the body (CONTRACT 3): the least that an answer costs whoever serves many sites on Bun. With `logs` it writes a line of each answer
  *  besides, of the same values as svc's, to a file beside the folder, 64 KiB at a time. */
 import { openSync, readdirSync, readFileSync, write } from "node:fs";
 import { join } from "node:path";
@@ -49,10 +49,35 @@ const CONDITIONS = ["if-match", "if-none-match", "accept-encoding", "range"];
 const end = Date.now() + 24 * 60 * 60 * 1000;
 let unusual = 0;
 
+const eight = new Uint8Array(8);
+const idOf = (): string => `req_${crypto.getRandomValues(eight).toHex()}`;
+const json = new Headers({
+  ...common,
+  "cache-control": "no-store",
+  "content-type": "application/json",
+  "content-security-policy": "default-src 'none'",
+  "svc-version": "2026-11-21",
+});
+const explained = { status: 404, headers: json };
+const SENTENCE = "The site has no page at this address. Check the spelling: letter case counts.";
+const before = JSON.stringify({ error: SENTENCE, code: "not_found", request_id: "" }).slice(0, -2);
+
+/** `/nowhere` is the row of a site without a 404.html. */
+function nothingAt(path: string, request: Request): Response {
+  const request_id = idOf();
+  const { headers } = path === "/nowhere" ? explained : missing;
+  headers.set("x-request-id", request_id);
+  if (path !== "/nowhere") return new Response(gone, missing);
+  if (request.headers.get("accept")?.includes("text/html")) unusual++;
+  return new Response(`${before}${request_id}"}`, explained);
+}
+
 function answerWhoLooked(request: Request): Response {
   const { method, url, headers } = request;
   const host = headers.get("host");
   if (host === null || !url.startsWith(host, 7) || method !== "GET" || Date.now() > end) unusual++;
+  const path = url.slice(url.indexOf("/", 8));
+  if (!answers.has(path)) return nothingAt(path, request);
   for (const name of CONDITIONS) if (headers.get(name) !== null) unusual++;
   return answer(request);
 }

@@ -95,7 +95,7 @@ export const ROWS: readonly Row[] = [
   // On a site without a 404.html. JSON, for wrk does not ask for HTML.
   {
     name: "404 that svc makes",
-    targets: ({ plain }) => [{ host: plain, path: "/nowhere.html" }],
+    targets: ({ plain }) => [{ host: plain, path: "/nowhere" }],
     missing: true,
     aim: 1.25,
   },

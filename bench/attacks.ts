@@ -1,5 +1,6 @@
 /** `bun bench/attacks.ts [seconds] [words of rows…]`: what a page of another site takes while a stranger attacks, beside what it
  *  takes quiet, in turn, on a server of its own for each row (2 seconds each unless said otherwise). At most twice is the aim.
+ *  The same attack on another server of the machine tells what two cores for server, attackers and reader make of it.
  *  The attackers run in a thread of their own. Readers of comments have a program of their own: bench/comments.ts. */
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { CommentedSite, FREELY, PAGES } from "../test/comments/commented.ts";
@@ -157,8 +158,9 @@ async function pages(server: ServerProcess, slug: string, ms: number): Promise<n
 }
 const at = (sorted: readonly number[], part: number): number => sorted[Math.floor(sorted.length * part)]!;
 
-async function measure(attack: number, ms: number): Promise<string> {
-  await using folder = await temporaryFolder();
+/** A server of its own for each row and each role. */
+async function serverFor(attack: number) {
+  const folder = await temporaryFolder();
   const env = {
     ...UNLIMITED,
     ...FREELY,
@@ -166,11 +168,12 @@ async function measure(attack: number, ms: number): Promise<string> {
     SVC_WEBHOOKS_ALLOW: "127.0.0.0/8",
     ...ATTACKS[attack]!.env,
   };
-  const server = await startProcess(["--data-dir", folder.path, "--log", "off"], { env });
-  const slug = slugOf((await callsOf(server).deploy({ "index.html": "<title>Other</title>" })).url);
-  await pages(server, slug, ms / 2);
-  const quiet = await pages(server, slug, ms);
-  const thread = new Worker(import.meta.path, { workerData: { attack, port: server.port } } as WorkerOptions);
+  return { folder, server: await startProcess(["--data-dir", folder.path, "--log", "off"], { env }) };
+}
+
+/** What `read` gives while somebody attacks the server of a port, and how often that was done. */
+async function attacked<T>(attack: number, port: number, read: () => Promise<T>): Promise<{ took: T; acts: unknown }> {
+  const thread = new Worker(import.meta.path, { workerData: { attack, port } } as WorkerOptions);
   const heard = () =>
     new Promise<unknown>((hear, fail) => {
       thread.onmessage = ({ data }) => hear(data);
@@ -178,21 +181,41 @@ async function measure(attack: number, ms: number): Promise<string> {
     });
   await heard();
   await Bun.sleep(500);
-  const beside = await pages(server, slug, ms);
+  const took = await read();
   const done = heard();
   thread.postMessage("stop");
   const acts = await Promise.race([done, Bun.sleep(10_000)]);
   thread.terminate();
-  await server.end();
-  const ratio = (part: number) => `${(at(beside, part) / at(quiet, part)).toFixed(2)}`;
-  const shown = (part: number) => `${at(quiet, part).toFixed(2)} -> ${at(beside, part).toFixed(2)}`;
-  return `| ${ATTACKS[attack]!.name} | ${acts ?? "–"} | ${shown(0.5)} | ${ratio(0.5)} | ${shown(0.95)} | ${ratio(0.95)} |`;
+  return { took, acts };
+}
+
+async function measure(attack: number, ms: number): Promise<string> {
+  const [own, other] = [await serverFor(attack), await serverFor(attack)];
+  const slug = slugOf((await callsOf(own.server).deploy({ "index.html": "<title>Other</title>" })).url);
+  const read = () => pages(own.server, slug, ms);
+  await read();
+  const quiet = await read();
+  const { took: elsewhere } = await attacked(attack, other.server.port, read);
+  const { took: beside, acts } = await attacked(attack, own.server.port, read);
+  for (const { server, folder } of [own, other]) {
+    await server.end();
+    await folder[Symbol.asyncDispose]();
+  }
+  const cells = (part: number): string => {
+    const [alone, machine, both] = [at(quiet, part), at(elsewhere, part), at(beside, part)];
+    const times = (of: number) => `${(both / of).toFixed(2)}`;
+    return `${[alone, machine, both].map((took) => took.toFixed(2)).join(" / ")} | ${times(alone)} | ${times(machine)}`;
+  };
+  return `| ${ATTACKS[attack]!.name} | ${acts ?? "–"} | ${cells(0.5)} | ${cells(0.95)} |`;
 }
 
 if (!isMainThread) await attackIn(workerData as ThreadData);
 else {
   const [seconds = "2", ...words] = process.argv.slice(2);
-  console.log("| attack | acts | median, ms | ratio | 95 %, ms | ratio |\n|---|---|---|---|---|---|");
+  console.log(
+    "| attack | acts | median, ms: quiet / attack elsewhere / here | of quiet | of elsewhere | 95 % | of quiet | of elsewhere |",
+  );
+  console.log("|---|---|---|---|---|---|---|---|");
   for (const [n, { name }] of ATTACKS.entries()) {
     if (words.length > 0 && !words.some((word) => name.includes(word))) continue;
     console.log(await measure(n, Number(seconds) * 1000));

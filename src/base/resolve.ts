@@ -22,13 +22,17 @@ export type Resolution<File> =
 
 /** A missing file in one of these is a missing file, never a route of the app. */
 const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_expo"]);
-/** No name in a site is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
+/** No name in an upload is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
 const LONGEST_NAME = 512;
+/** What is made of a name (`x.html` of `x.md`) is some letters longer. A longer path is no file, and to look for it takes a
+ *  microsecond for each 2 KB. */
+const LONGEST_FILE = 2 * LONGEST_NAME;
 
 /** `path` is percent-encoded, as the request has it. A run of slashes is one. Throws `invalid_path`. */
 export function resolve<File>(files: FilesByName<File>, path: string): Resolution<File> {
   const name = nameOf(path);
   if (isNeverServed(name)) return { kind: "unmatched", fallback: false, page: null };
+  if (name.length > LONGEST_FILE) return unmatched(files, name);
   if (name === "" || name.endsWith("/")) return found(files, `${name}index.html`, "index") ?? unmatched(files, name);
   return (
     found(files, name, "file") ??

@@ -1,7 +1,8 @@
 /** CONTRACT 6 and RELIABILITY H19 to H33: which file answers which path. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { resolve } from "../../src/base/resolve.ts";
-import { expectLinear } from "../kit/cpu.ts";
+import { decodePath } from "../../src/base/percent.ts";
+import { expectLinear, expectWithin } from "../kit/cpu.ts";
 import type { RawAnswer } from "../kit/raw-http.ts";
 import { startExplained } from "../kit/explained.ts";
 import type { TestServer } from "../kit/server.ts";
@@ -164,6 +165,24 @@ test("Z76: what else lies under .well-known/ is served, what lies under _svc/ is
   expect(await seen("plain", "/.well-known/security.txt")).toEqual([200, "contact"]);
   expect((await get("plain", "/_svc/x")).status).toBe(404);
   expect((await get("plain", "/%5Fsvc%2Fx")).status).toBe(404);
+});
+
+test.each([
+  ["letters", "a"],
+  ["encoded letters", "%61"],
+])("RELIABILITY A24: a path of 15 KB of %s is decoded once for all that a request asks of it", (_, letters) => {
+  const files = new Map([["index.html", 1]]);
+  let n = 0;
+  const path = () => `/${letters.repeat(15_000 / letters.length)}${n++}`;
+  const request = (one: string) => {
+    for (let step = 0; step < 6; step++) decodePath(one);
+    return resolve(files, one);
+  };
+  expectWithin(
+    3,
+    () => decodeURIComponent(path()),
+    () => request(path()),
+  );
 });
 
 test("resolving 16 KB of hostile path takes no time to speak of", () => {

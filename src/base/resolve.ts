@@ -24,7 +24,7 @@ export type Resolution<File> =
 const ASSET_FOLDERS = new Set(["assets", "static", "_app", "_next", "_nuxt", "_expo"]);
 /** No name in an upload is longer (CONTRACT 4.1), so a longer path needs no walk up its folders. */
 const LONGEST_NAME = 512;
-/** What is made of a name (`x.html` of `x.md`) is some letters longer. A longer path is no file, and to look for it takes a
+/** Names that svc makes of them (`x.html` of `x.md`) are some letters longer. A longer path is no file, and to look for it takes a
  *  microsecond for each 2 KB. */
 const LONGEST_FILE = 2 * LONGEST_NAME;
 

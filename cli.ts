@@ -12,6 +12,7 @@ import { serverFrom } from "./src/cli/saved/server.ts";
 import { type Env, openTerminal, type Terminal } from "./src/cli/terminal/index.ts";
 import { red, sayWithMark } from "./src/cli/terminal/text.ts";
 import { VERSION } from "./src/cli/version.ts";
+import { GIVEN_SERVER } from "./src/client/default-server.ts";
 import { knowLocalhost } from "./src/client/loopback.ts";
 
 /** Resolves to the exit code. */
@@ -25,6 +26,7 @@ async function run(args: readonly string[], env: Env, terminal: Terminal): Promi
   }
   if (given.has("version")) {
     terminal.result(`svc ${VERSION}`);
+    if (GIVEN_SERVER !== null) terminal.result(GIVEN_SERVER);
     return 0;
   }
   const [cwd, now] = [process.cwd(), () => Date.now()];

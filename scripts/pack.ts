@@ -3,22 +3,18 @@
 import { existsSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import packageJson from "../package.json";
-import { withAbsoluteLinks } from "./release/absolute-links.ts";
+import { readmeOfPackage } from "./release/absolute-links.ts";
 import { install, main, ROOT, step, StepFailed } from "./run.ts";
 
 const README = join(ROOT, "README.md");
 /** The checkout's own, while the package's stands in its place. */
 const KEPT = join(ROOT, "dist", "README.md");
 
-const ofPackage = (readme: string): string =>
-  withAbsoluteLinks(readme, packageJson.repository.url.replace(/\.git$/, ""), `v${packageJson.version}`);
-
 /** Of an edited one nothing is lost: it is not the package's, and stays. */
 async function restore(): Promise<void> {
   if (!existsSync(KEPT)) return;
   const kept = await Bun.file(KEPT).text();
-  if ((await Bun.file(README).text()) === ofPackage(kept)) await Bun.write(README, kept);
+  if ((await Bun.file(README).text()) === readmeOfPackage(kept)) await Bun.write(README, kept);
   await rm(KEPT);
 }
 
@@ -29,7 +25,7 @@ async function before(): Promise<void> {
   const readme = await Bun.file(README).text();
   await mkdir(join(ROOT, "dist"), { recursive: true });
   await Bun.write(KEPT, readme);
-  await Bun.write(README, ofPackage(readme));
+  await Bun.write(README, readmeOfPackage(readme));
 }
 
 await main(async () => {

@@ -1,6 +1,6 @@
 /** `bun scripts/smoke.ts [DIST]`: the two binaries of a build, from a folder that is not the project's, deploy, serve,
  *  update and roll back. `--svc WORD…` is another command line tool in the place of DIST/svc, `--server WORD…` another
- *  server in the place of DIST/svc-server; each is one word or several with spaces between them. */
+ *  server in the place of DIST/svc-server; each is one word or several with spaces between them, and `{base}` is the server's URL. */
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
@@ -65,7 +65,9 @@ await main(async () => {
   const command = [...program(values.server, "svc-server"), ...flags];
   const server = Bun.spawn(command, { cwd, stdin: "ignore", stderr: "inherit" });
   try {
-    const svc = svcIn(cwd, program(values.svc, "svc"), await firstMatch(server.stdout, READY));
+    const base_url = await firstMatch(server.stdout, READY);
+    const words = program(values.svc, "svc").map((word) => word.replace("{base}", base_url));
+    const svc = svcIn(cwd, words, base_url);
     await deployAndFetch(svc, cwd);
     expectThat((await svc("--version")).startsWith("svc "), "svc --version");
   } finally {

@@ -1,4 +1,5 @@
 /** A page whose links lead into the repository, for readers who have the page alone. */
+import packageJson from "../../package.json";
 
 const MARKDOWN = /(?<open>(?<image>!?)\[[^\]]*\]\()(?<path>[^()\s]+)(?<close>\))/g;
 const HTML = /(?<open>\b(?<name>src|srcset|href)=")(?<path>[^"]+)(?<close>")/g;
@@ -30,3 +31,7 @@ export function withAbsoluteLinks(markdown: string, repository: string, tag: str
     .map((part, at) => (at % 2 === 1 ? part : part.replaceAll(MARKDOWN, link).replaceAll(HTML, link)))
     .join("");
 }
+
+/** The README that the npm package has. */
+export const readmeOfPackage = (readme: string): string =>
+  withAbsoluteLinks(readme, packageJson.repository.url.replace(/\.git$/, ""), `v${packageJson.version}`);

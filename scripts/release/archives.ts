@@ -3,9 +3,8 @@ import { createHash } from "node:crypto";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
+import { tarOf, type PackedFile } from "../../src/base/tar.ts";
 import { ROOT } from "../run.ts";
-import type { Entry } from "./entry.ts";
-import { tarOf } from "./tar.ts";
 import { zipOf } from "./zip.ts";
 
 export interface Archive {
@@ -22,7 +21,7 @@ const isWindows = (platform: string): boolean => platform.startsWith("windows-")
 export async function archiveOf(program: string, platform: string, binary: Uint8Array): Promise<Archive> {
   const windows = isWindows(platform);
   const licence = await Bun.file(join(ROOT, "LICENSE")).bytes();
-  const entries: Entry[] = [
+  const entries: PackedFile[] = [
     { name: windows ? `${program}.exe` : program, bytes: binary, mode: 0o755 },
     { name: "LICENSE", bytes: licence, mode: 0o644 },
   ];

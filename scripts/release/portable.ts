@@ -24,23 +24,34 @@ const fflateForBrowsers: BunPlugin = {
 
 type Options = Pick<Bun.BuildConfig, "minify" | "banner" | "define">;
 
-async function bundle(entry: string, outfile: string, options: Options): Promise<void> {
+async function bundled(entry: string, options: Options): Promise<string> {
   const plugins = [withoutShebang, fflateForBrowsers];
   const how = { target: "node", format: "esm", plugins, throw: false, ...options } as const;
   const { success, outputs, logs } = await Bun.build({ entrypoints: [join(ROOT, entry)], ...how });
   if (!success) throw new StepFailed(`${entry} cannot be bundled:\n${logs.join("\n")}`);
-  await Bun.write(outfile, outputs[0]!);
-  say(outfile);
+  return outputs[0]!.text();
 }
 
 /** `define`: what the build is told of the service that it is for. */
+export const libraryText = (define: Record<string, string>): Promise<string> => bundled("lib.ts", { define });
+export const cliText = (define: Record<string, string>): Promise<string> =>
+  bundled("cli.ts", { define, minify: true, banner: "#!/usr/bin/env node" });
+
+/** The library's types, made by hand. */
+export const TYPES = join(ROOT, "types", "lib.d.ts");
+
+async function written(outfile: string, text: string): Promise<void> {
+  await Bun.write(outfile, text);
+  say(outfile);
+}
+
 export async function buildLibrary(outdir: string, define: Record<string, string>): Promise<void> {
-  await bundle("lib.ts", join(outdir, "lib.js"), { define });
-  await copyFile(join(ROOT, "types", "lib.d.ts"), join(outdir, "lib.d.ts"));
+  await written(join(outdir, "lib.js"), await libraryText(define));
+  await copyFile(TYPES, join(outdir, "lib.d.ts"));
 }
 
 export async function buildCli(outdir: string, define: Record<string, string>): Promise<void> {
   const outfile = join(outdir, "cli.js");
-  await bundle("cli.ts", outfile, { define, minify: true, banner: "#!/usr/bin/env node" });
+  await written(outfile, await cliText(define));
   await chmod(outfile, 0o755);
 }

@@ -2,7 +2,7 @@
 import { promisify } from "node:util";
 import { crc32, deflateRaw } from "node:zlib";
 import { Zip, type ZipInputFile } from "fflate";
-import type { Entry } from "./entry.ts";
+import type { PackedFile } from "../../src/base/tar.ts";
 
 const deflated = promisify(deflateRaw);
 
@@ -10,7 +10,7 @@ const UNIX = 3;
 const DEFLATE = 8;
 const REGULAR_FILE = 0o100_000;
 
-const described = ({ name, bytes, mode }: Entry): ZipInputFile => ({
+const described = ({ name, bytes, mode }: PackedFile): ZipInputFile => ({
   filename: name,
   size: bytes.length,
   crc: crc32(bytes),
@@ -20,7 +20,7 @@ const described = ({ name, bytes, mode }: Entry): ZipInputFile => ({
   mtime: new Date(1980, 0, 1),
 });
 
-export async function zipOf(entries: readonly Entry[]): Promise<Buffer> {
+export async function zipOf(entries: readonly PackedFile[]): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   const zip = new Zip((error, part) => {
     if (error) throw error;

@@ -111,12 +111,15 @@ function askedOfNpx(folder: string, cwd: string): string | null {
   return _npx.packages?.[0] ?? null;
 }
 
+/** npm fetches from no server but its registry without it, from 12 on; older ones pass over a flag that they do not know. */
+const FROM_A_SERVER = "--allow-remote=root";
+
 /** The call of a package's command that only a package manager put on PATH: `npx svc`, `npx ./svc-0.3.0.tgz` … Null if any
  *  shell finds `command`, the path that PATH led to. */
 function packageCall(command: string, cwd: string, env: Env): string | null {
   if (!dirname(command).endsWith(BIN)) return null;
   const asked = askedOfNpx(command.slice(0, command.lastIndexOf(BIN)), cwd);
-  if (asked !== null) return `npx ${asked}`;
+  if (asked !== null) return `npx ${/^https?:/.test(asked) ? `${FROM_A_SERVER} ` : ""}${asked}`;
   const [manager = ""] = /^[a-z]+/.exec(env["npm_config_user_agent"] ?? "") ?? [];
   return `${RUNNERS[manager] ?? "npx"} svc`;
 }

@@ -2,7 +2,7 @@
  *  library's one call to the service. */
 import { TooLongAnswer, readAtMost } from "./bounded-body.ts";
 import { type Challenge, MOST_PROOFS, solve } from "./challenge.ts";
-import { localFetch } from "./loopback.ts";
+import { fetchService } from "./fetch.ts";
 import { zipFiles } from "./zip.ts";
 import { BUILT_IN_SERVER } from "./default-server.ts";
 
@@ -98,7 +98,7 @@ async function orFail<Result>(detail: string, step: () => Result | Promise<Resul
 async function send(request: Request): Promise<Response> {
   const { url, method, headers } = request;
   const body = await request.arrayBuffer();
-  return localFetch(url, () => ({ method, headers: Object.fromEntries(headers), body }));
+  return fetchService(url, () => ({ method, headers: Object.fromEntries(headers), body }));
 }
 
 interface ServiceAnswer {

@@ -1,4 +1,4 @@
-/** A server on this machine: which names lead here, and how `fetch` finds it. */
+/** A server on this machine: which names lead here, and how a connection finds it. */
 import dns from "node:dns";
 
 /** Whether a URL leads to this machine itself, whatever its name service says: no proxy can reach that. */
@@ -7,22 +7,6 @@ export const isLoopback = ({ hostname }: Pick<URL, "hostname">): boolean =>
 
 /** An option of `fetch`, so that HTTP_PROXY does not count for this machine itself; only Bun reads it. */
 export const direct = (url: URL): { proxy?: false } => (isLoopback(url) ? { proxy: false } : {});
-
-/** Tried if localhost is known as ::1 only. */
-const IPV4 = "127.0.0.1";
-
-/** `fetch` that finds a server on this machine: Node 18 tries only the first address of a name, and if localhost is ::1 it
- *  misses a server on 127.0.0.1. `init` is called anew for each try, as a body is read once. */
-export async function localFetch(address: string, init: () => RequestInit): Promise<Response> {
-  const url = new URL(address);
-  const first = fetch(url, { ...init(), ...direct(url) });
-  if (url.hostname !== "localhost") return first;
-  return first.catch((error: unknown) => {
-    if ((error as { cause?: { code?: string } }).cause?.code !== "ECONNREFUSED") throw error;
-    url.hostname = IPV4;
-    return fetch(url, { ...init(), ...direct(url) });
-  });
-}
 
 interface LookupOptions {
   all?: boolean;

@@ -1,8 +1,9 @@
 /** A file of the service's own (script, style, picture, document), answered with its ETag, its coding and 304. */
+import { Refusal } from "../base/errors.ts";
 import type { Bytes } from "../base/types.ts";
 import { KEPT_HEADERS } from "./answers.ts";
 import { acceptedCodings, type Code, type Coding, type Compression } from "./codings.ts";
-import { ifNoneMatch } from "./conditional.ts";
+import { type ByteRange, ifNoneMatch, parseRange } from "./conditional.ts";
 import type { RequestContext } from "./context.ts";
 
 interface OwnFile {
@@ -12,6 +13,8 @@ interface OwnFile {
   kept: "forever" | "checked";
   /** False for what is small, or coded in itself. */
   codable?: boolean;
+  /** The name under which a browser saves it: it is served in ranges, too. */
+  download?: string;
 }
 
 export type AnswerOwnFile = (context: Pick<RequestContext, "request" | "exchange">, code: Code) => Promise<Response>;
@@ -23,7 +26,7 @@ const bytesOf = (content: string | Uint8Array): Bytes =>
 export const contentHash = (content: string | Uint8Array, digits: number): string =>
   new Bun.CryptoHasher("sha256").update(content).digest("hex").slice(0, digits);
 
-export function ownFile({ content, type, kept, codable = true }: OwnFile): AnswerOwnFile {
+export function ownFile({ content, type, kept, codable = true, download }: OwnFile): AnswerOwnFile {
   const plain = bytesOf(content);
   const inCoding = codedOnce(plain);
   const hash = kept === "checked" ? contentHash(plain, 16) : null;
@@ -38,13 +41,40 @@ export function ownFile({ content, type, kept, codable = true }: OwnFile): Answe
       "x-request-id": exchange.request_id,
       ...(codable && { vary: "Accept-Encoding" }),
       ...(etag && { etag }),
+      ...(download !== undefined && {
+        "content-disposition": `attachment; filename="${download}"`,
+        "accept-ranges": "bytes",
+      }),
     };
     const known = request.headers.get("if-none-match");
     if (etag && known !== null && ifNoneMatch(known, etag)) return new Response(null, { status: 304, headers });
+    const part = download === undefined ? null : wantedPart(request, etag, bytes.length);
+    if (part !== null) {
+      exchange.bytes = part.last + 1 - part.first;
+      const range = { "content-type": type, "content-range": `bytes ${part.first}-${part.last}/${bytes.length}` };
+      return new Response(bytes.subarray(part.first, part.last + 1), {
+        status: 206,
+        headers: { ...headers, ...range },
+      });
+    }
     exchange.bytes = bytes.length;
     const encoded = coding !== "identity" && { "content-encoding": coding };
     return new Response(bytes, { headers: { ...headers, "content-type": type, ...encoded } });
   };
+}
+
+/** The one range that was asked for, if the file is still the one that If-Range names. */
+function wantedPart({ method, headers }: Request, etag: string | null, size: number): ByteRange | null {
+  const [range, of] = [headers.get("range"), headers.get("if-range")];
+  if (range === null || method !== "GET" || (of !== null && of !== etag)) return null;
+  const part = parseRange(range, size);
+  if (part !== "unsatisfiable") return part;
+  throw new Refusal(
+    "range_not_satisfiable",
+    `The file has ${size} bytes: ask for a range that begins before its end.`,
+    { size },
+    { "content-range": `bytes */${size}` },
+  );
 }
 
 interface Coded {

@@ -20,6 +20,10 @@ export function scripts(): Record<ScriptName, string> {
 /** A picture of style/, or of another folder by its path from there, as base64. */
 export const picture = (name: string): string => readFileSync(here(`./style/${name}`)).toString("base64");
 
+/** The files of the npm package as JSON, path → text. */
+export const packageAsJson = (): string =>
+  buildOutput([here("../../scripts/package.ts")], "The npm package could not be made:");
+
 /** The chapters of the manual as JSON. A process renders them, for a macro cannot wait for anything. */
 export function manualAsJson(): string {
   return buildOutput([here("../../scripts/manual.ts")], "The manual could not be made from docs/:");

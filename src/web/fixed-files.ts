@@ -3,6 +3,7 @@ import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
 import type { Handler, Route } from "../routes/context.ts";
 import { humanSize } from "../base/units.ts";
 import { curl } from "./home.ts";
+import { installLine, npxLine } from "./package.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
 import { ahead, figure } from "./browser/wording.ts";
@@ -48,9 +49,11 @@ const forPrograms: Handler = async (ctx) => {
 
 ## Deploy
 
-With the command line client, from the folder above:
+With the command line client, on any machine with Node 18 or later and nothing else, from the folder above:
 
-    DEPLOY_URL=${base_url} svc ./my-site
+    ${npxLine(base_url)}
+
+Installed: ${installLine(base_url)}, then svc ./my-site. (svc on the public npm registry is another program.)
 
 With curl, any zip of the files (index.html at its root):
 

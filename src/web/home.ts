@@ -9,6 +9,7 @@ import { createSiteByForm } from "../routes/deploys/deploy.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { PREVIEW_PATH } from "./assets.ts";
 import { answerPage } from "./frame.ts";
+import { installLine, npxLine } from "./package.ts";
 import { command, linkButton } from "./parts.ts";
 import { aboutSite, forPrograms, receiptRegion } from "./receipt.ts";
 import { isShownAgain } from "./who.ts";
@@ -47,7 +48,12 @@ export const curl = (base_url: string): string =>
 const fromATerminal = (base_url: string): Html =>
   html`<section class="section" aria-labelledby="terminal">
     <h2 id="terminal">From a terminal</h2>
-    ${command("with-svc", "svc ./my-site")} ${command("with-curl", curl(base_url))}
+    <p class="dim">With Node 18 or later, and nothing to install:</p>
+    ${command("with-npx", npxLine(base_url), "the npx command")}
+    <p class="dim">To have <code>svc</code> at hand (<a href="/docs/cli">the manual</a> tells more):</p>
+    ${command("with-svc", `${installLine(base_url)}\nsvc ./my-site`, "the commands that install svc")}
+    <p class="dim">Without Node:</p>
+    ${command("with-curl", curl(base_url), "the curl commands")}
   </section>`;
 
 /** `GET /`. */

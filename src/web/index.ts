@@ -8,6 +8,7 @@ import { DEVICE } from "./device.ts";
 import { FIXED_FILES } from "./fixed-files.ts";
 import { HOME } from "./home.ts";
 import { MANUAL } from "./manual.ts";
+import { PACKAGE } from "./package.ts";
 import { SIGN_IN } from "./sign-in.ts";
 
 export const WEB: readonly Route[] = [
@@ -18,5 +19,6 @@ export const WEB: readonly Route[] = [
   ...DASHBOARD,
   ...MANUAL,
   ...FIXED_FILES,
+  ...PACKAGE,
   ...ASSETS,
 ];

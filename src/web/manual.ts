@@ -78,6 +78,14 @@ function turn(chapters: readonly Chapter[], current: Chapter): Html {
   </nav>`;
 }
 
+/** The server in the examples of chapters for people who publish. */
+const EXAMPLE = /https:\/\/svc\.example(?![\w.-])/g;
+const FOR_OPERATORS = PARTS[2]![1];
+
+/** The examples name this server, so that a line can be pasted as it stands. */
+const withOwnAddress = ({ name, html }: Chapter, { parts }: Ctx): Html =>
+  trusted(FOR_OPERATORS.includes(name) ? html : html.replace(EXAMPLE, () => parts.config.base_url));
+
 /** The settings that all pages of the manual share. */
 const SHARED = { current: "docs", scripts: ["manual"], said: null } as const;
 
@@ -91,7 +99,7 @@ async function showChapter(ctx: Ctx): Promise<Response> {
       ${searchForm()} ${navigation(chapters, chapter)}
     </div>
     <div>
-      <article class="chapter">${trusted(chapter.html)}</article>
+      <article class="chapter">${withOwnAddress(chapter, ctx)}</article>
       ${turn(chapters, chapter)}
     </div>
   </div>`;

@@ -159,18 +159,19 @@ describe("by keyboard", () => {
 });
 
 describe("what scripts add", () => {
-  test("WEB 3: Copy svc ./my-site copies and says so; where there is no clipboard the text is selected", async () => {
+  test("WEB 3: Copy the npx command copies and says so; where there is no clipboard the text is selected", async () => {
+    const line = `npx -y --allow-remote=root ${server.base_url}/svc.tgz ./my-site`;
     await sized(browser, 1280);
     await browser.visit(`${server.base_url}/`);
     await browser.cdp("Browser.grantPermissions", { permissions: ["clipboardReadWrite", "clipboardSanitizedWrite"] });
-    await browser.click("button[aria-label='Copy svc ./my-site']");
+    await browser.click("button[aria-label='Copy the npx command']");
     await browser.shows("Copied");
     expect(await browser.evaluate<string>("document.querySelector('#copied').role")).toBe("status");
-    expect(await browser.evaluate<string>("navigator.clipboard.readText()")).toBe("svc ./my-site");
+    expect(await browser.evaluate<string>("navigator.clipboard.readText()")).toBe(line);
     await browser.evaluate("Object.defineProperty(navigator, 'clipboard', { value: undefined })");
-    await browser.click("button[aria-label='Copy svc ./my-site']");
+    await browser.click("button[aria-label='Copy the npx command']");
     await browser.shows("Selected");
-    expect(await browser.evaluate<string>("getSelection().toString()")).toBe("svc ./my-site");
+    expect(await browser.evaluate<string>("getSelection().toString()")).toBe(line);
   }, 60_000);
 
   test("WEB 1.3: without script nothing is there to press that does nothing", async () => {

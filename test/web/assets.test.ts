@@ -96,7 +96,7 @@ describe("WEB 1.6: files of fixed names", () => {
     expect(max_bytes).toBe(10 << 20);
     for (const said of [
       `${server.base_url}/sites`,
-      `DEPLOY_URL=${server.base_url} svc ./my-site`,
+      `npx -y --allow-remote=root ${server.base_url}/svc.tgz ./my-site`,
       "123 files, 10 MB unpacked, 5 MB zipped",
       "stays 3 days",
       "Of a site the newest 1,000 versions are kept",
@@ -168,6 +168,7 @@ describe("WEB 3: the head of home", () => {
   });
 
   test("WEB 3: a terminal's commands, with the address that was asked", () => {
+    expect(home).toContain(`npx -y --allow-remote=root ${server.base_url}/svc.tgz ./my-site</code>`);
     expect(home).toContain("svc ./my-site</code>");
     expect(home).toContain(`${server.base_url}/sites</code>`);
   });

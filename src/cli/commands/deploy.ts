@@ -31,6 +31,7 @@ import type { Server } from "../saved/server.ts";
 import type { ApiCall } from "../service/api.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
+import { notTheGiven } from "../service/which-server.ts";
 import { unexpected } from "../service/refusal.ts";
 import * as account from "../../api/shapes/account.ts";
 
@@ -72,8 +73,10 @@ async function publish<Answer>(
 }
 
 /** Tells what was sent, as `3 files, 12.4 KB from dist`, and what was left out. */
-export function tellContent({ terminal }: Context, { source, files, bytes, secrets }: Content): void {
+export function tellContent({ terminal, server }: Context, { source, files, bytes, secrets }: Content): void {
   terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
+  const other = notTheGiven(server);
+  if (other !== null) terminal.say(dim(text`  ${other}`));
   if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
 }
 

@@ -1,7 +1,8 @@
 /** The CLI's calls of the service, and a sentence for a person if no answer came. */
 import { setTimeout as wait } from "node:timers/promises";
 import { readAtMost, TooLongAnswer } from "../../client/bounded-body.ts";
-import { direct, localFetch } from "../../client/loopback.ts";
+import { fetchService } from "../../client/fetch.ts";
+import { direct } from "../../client/loopback.ts";
 import { Failure } from "../failure.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
@@ -56,7 +57,7 @@ function pauseAskedFor(response: Response): number | null {
 }
 
 async function send(server: Server, call: ApiCall): Promise<Response> {
-  const once = () => localFetch(server.base + call.path, () => requestInit(call));
+  const once = () => fetchService(server.base + call.path, () => requestInit(call));
   const last = () => once().catch(async (error: unknown) => Promise.reject(await unreachable(server, error)));
   let response: Response;
   try {

@@ -1,5 +1,7 @@
 /** Sentences for a person whose trouble may be which server was asked, or the proxy on the way to it (CONTRACT 8). */
+import { GIVEN_SERVER } from "../../client/default-server.ts";
 import { isLoopback } from "../../client/loopback.ts";
+import { proxyFor } from "../../client/fetch.ts";
 import { Failure } from "../failure.ts";
 import { svc, svcServer } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
@@ -23,6 +25,13 @@ function elsewhere({ origin }: Server, env: Env): string | null {
 /** Follows a sentence that names the server. */
 export const otherWays = (server: Server, env: Env = process.env): string =>
   sentences(another(server), elsewhere(server, env));
+
+/** For who was given the program of one server and publishes on another: which one, and why. */
+export function notTheGiven({ origin, chosen_by }: Server, given = GIVEN_SERVER): string | null {
+  if (given === null || new URL(given).origin === origin) return null;
+  if (chosen_by !== "DEPLOY_URL" && chosen_by !== "login") return null;
+  return `On ${origin}, as ${chosen_by === "login" ? "your last login" : "DEPLOY_URL"} says. This svc came from ${given}.`;
+}
 
 /** How to start a server on this machine, if none was named. */
 const startIt = (): string =>
@@ -59,30 +68,14 @@ export function requireSession(env: Env, server: Server, command: string): Crede
   );
 }
 
-/** An entry of NO_PROXY: a host with all below it, at one port or at any. */
-function isExempt({ hostname, port, protocol }: URL, entry: string): boolean {
-  if (entry === "*") return true;
-  const [, host, at] = /^(?:\*?\.)?(.*?)(?::(\d+))?$/.exec(entry.toLowerCase())!;
-  if (!host || (at !== undefined && at !== (port || (protocol === "https:" ? "443" : "80")))) return false;
-  return hostname === host || hostname.endsWith(`.${host}`);
+/** The proxy on the way to a server, without its password; null if there is none. */
+function proxyNamed(base: string, env: Env): string | null {
+  const proxy = proxyFor(new URL(base), env);
+  if (proxy === null) return null;
+  return proxy.url === null ? `of ${proxy.variable}` : `${proxy.url.origin} (${proxy.variable})`;
 }
 
-/** The proxy that the environment names for a URL, as Bun's fetch reads it, without its password; null if a request uses none.
- *  Node's fetch takes no proxy from the environment. */
-function proxyFor(base: string, env: Env): string | null {
-  const url = new URL(base);
-  const name = url.protocol === "https:" ? "https_proxy" : "http_proxy";
-  const variables = [name, name.toUpperCase(), "all_proxy", "ALL_PROXY"];
-  const variable = variables.find((one) => env[one]);
-  if (variable === undefined || isLoopback(url) || process.versions.bun === undefined) return null;
-  const exempt = (env["no_proxy"] || env["NO_PROXY"] || "").split(",").map((entry) => entry.trim());
-  if (exempt.some((entry) => isExempt(url, entry))) return null;
-  const proxy = env[variable]!;
-  const full = proxy.includes("://") ? proxy : `http://${proxy}`;
-  return URL.canParse(full) ? `${new URL(full).origin} (${variable})` : `of ${variable}`;
-}
-
-export const proxyOf = ({ base }: Server): string | null => proxyFor(base, process.env);
+export const proxyOf = ({ base }: Server): string | null => proxyNamed(base, process.env);
 
 /** Names the proxy, if there is one: it may be what failed. */
 export function throughProxy(server: Server): string {

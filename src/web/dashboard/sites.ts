@@ -6,6 +6,7 @@ import { siteUrl } from "../../http/hosts.ts";
 import { siteState, type SiteState } from "../../base/site-state.ts";
 import type { AskedSites, OwnedSite } from "../../store/account-sites.ts";
 import { answerPage } from "../frame.ts";
+import { installLine } from "../package.ts";
 import { badge, button, command, hiddenField, icon, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
 import { count, figure } from "../browser/wording.ts";
@@ -81,14 +82,15 @@ function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
   </li>`;
 }
 
-const EMPTY = html`<div class="card empty">
-  ${icon("folder", 40)}
-  <h2>No sites yet</h2>
-  <p>Publish a folder, and it is listed here: yours for good, with every version of it.</p>
-  ${linkButton("/", "Publish your first site", { kind: "primary" })}
-  <p class="dim small">From a terminal, signed in once:</p>
-  ${command("first-site", "svc login\nsvc ./my-site", "svc login")}
-</div>`;
+const empty = ({ parts }: SignedIn): Html =>
+  html`<div class="card empty">
+    ${icon("folder", 40)}
+    <h2>No sites yet</h2>
+    <p>Publish a folder, and it is listed here: yours for good, with every version of it.</p>
+    ${linkButton("/", "Publish your first site", { kind: "primary" })}
+    <p class="dim small">From a terminal with Node 18 or later, installed and signed in once:</p>
+    ${command("first-site", `${installLine(parts.config.base_url)}\nsvc login\nsvc ./my-site`, "the commands")}
+  </div>`;
 
 const NO_MATCH = html`<div class="card empty">
   ${icon("search", 40)}
@@ -142,6 +144,6 @@ export const showSites = accountPage(async (ctx) => {
       </div>
       ${total > 0 && linkButton("/", "New site", { kind: "primary" })}
     </div>
-    ${total === 0 ? EMPTY : html`${search(filter)} ${matching === 0 ? NO_MATCH : list(ctx, filter, found)}`}`;
+    ${total === 0 ? empty(ctx) : html`${search(filter)} ${matching === 0 ? NO_MATCH : list(ctx, filter, found)}`}`;
   return answerPage(ctx, { title: "Sites", body, current: "sites", width: "list", scripts: ["select", "copy"] });
 });

@@ -44,7 +44,9 @@ describe("WEB 1.6: headers", () => {
   };
   const cachingOf = (path: string): string => {
     if (path.startsWith("/assets/")) return "public, max-age=31536000, immutable";
-    return /^\/(?:robots\.txt|llms\.txt|favicon\.ico|manifest\.webmanifest|svc\.tgz)$/.test(path) ? "no-cache" : "no-store";
+    return /^\/(?:robots\.txt|llms\.txt|favicon\.ico|manifest\.webmanifest|svc\.tgz)$/.test(path)
+      ? "no-cache"
+      : "no-store";
   };
 
   function expectHeaders(path: string, { status, headers }: Response): void {

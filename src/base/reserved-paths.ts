@@ -26,7 +26,13 @@ export const isNeverServed = (name: string): boolean => SERVICE.test(name) || CE
 
 const JUNK_NAMES = new Set([".DS_Store", "Thumbs.db", "desktop.ini"]);
 const JUNK_FOLDERS = new Set(["__MACOSX"]);
-const SECRET_FOLDERS = new Set([".git", ".svn", ".hg", "node_modules"]);
+/** Sources and packages, and the folders of a home in which programs keep keys and credentials. */
+const SECRET_FOLDERS = new Set([
+  ...[".git", ".svn", ".hg", "node_modules"],
+  ...[".ssh", ".aws", ".gnupg", ".kube", ".docker"],
+]);
+/** Files with credentials in them, and what was typed into a shell. */
+const SECRET_FILE = /^\.(?:env.*|npmrc|netrc|pypirc|git-credentials|htpasswd|.*_history)$/;
 
 /**
  * Whether a path never becomes part of a site (CONTRACT 4.1): `junk` is dropped silently, `secret` with a warning,
@@ -38,5 +44,5 @@ export function droppedAs(path: string): "junk" | "secret" | null {
   if (segments.some((folder) => JUNK_FOLDERS.has(folder))) return "junk";
   if (segments.some((folder) => SECRET_FOLDERS.has(folder) || folder.startsWith(".env"))) return "secret";
   if (JUNK_NAMES.has(name) || name.startsWith("._")) return "junk";
-  return name.startsWith(".env") || SECRET_FOLDERS.has(name) ? "secret" : null;
+  return SECRET_FILE.test(name) || SECRET_FOLDERS.has(name) ? "secret" : null;
 }

@@ -51,14 +51,14 @@ const tokenField = (token: string, refusal: Refusal | undefined): Html =>
     attributes: html`autocomplete="off" spellcheck="false" maxlength="${LONGEST_TOKEN}" required`,
   });
 
-/** The text that was typed and the box that was ticked; at first it is ticked. */
+/** The text that was typed, and whether the box is ticked; at first it is not, for most people keep a site of their own. */
 interface Typed {
   claim_token: string;
   revoke_manage_tokens: boolean;
   /** Whether the page was sent that does not say yet what ends. */
   look: boolean;
 }
-const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: true, look: true };
+const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: false, look: true };
 
 /** Its parts in words; empty if nothing acts for the site but its owner. */
 function wordsOf({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAccess): Html[] {
@@ -88,9 +88,9 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain =
   const box = checkbox({
     name: "revoke_manage_tokens",
     value: "true",
-    label: "End access for whoever deployed it",
+    label: "Someone else deployed this site: end their access",
     checked: typed.revoke_manage_tokens,
-    hint: "Leave it ticked unless that was you: their saved token could still change the site.",
+    hint: "Not if it was you, or a program of yours: its saved token goes on working.",
   });
   const body = html`<h1>Keep this site</h1>
     ${alertBox(refusal)}
@@ -140,6 +140,7 @@ function yours(ctx: Ctx, slug: string): Response {
         html`<div>
           <p>The access of whoever deployed it has ended:</p>
           ${endedList(ended)}
+          <p>Was that you? <code>svc login</code> in your terminal brings it back there.</p>
         </div>`
       }
       <p>${linkButton(`/dashboard/sites/${ctx.params.id!}`, "Manage this site", { kind: "primary" })}</p>`,

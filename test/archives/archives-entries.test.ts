@@ -135,6 +135,19 @@ describe("names that mean something", () => {
     expect(paths).toEqual([".htaccess", ".well-known/x", "index.html"]);
     expect(warnings).toEqual([".git/config", ".env", "node_modules/x"].map((path) => `secret_file_dropped ${path}`));
   });
+  test.each([
+    ...[".ssh/id_ed25519", ".aws/credentials", ".gnupg/secring.gpg", ".kube/config", ".docker/config.json"],
+    ...[".npmrc", ".netrc", ".pypirc", ".git-credentials", ".htpasswd"],
+    ...[".bash_history", ".zsh_history", ".python_history", ".env.production"],
+  ])("Z75: %s is dropped in any folder, and nothing that is only called alike", (secret) => {
+    const alike = `${secret.replace(/^\./, "")}.html`;
+    const { paths, warnings } = accept(
+      zipOf({ "index.html": "x", [secret]: "x", [`a/b/${secret}`]: "x", [alike]: "x" }),
+    );
+    expect(paths).toEqual([alike, "index.html"].toSorted());
+    expect(warnings).toEqual([`secret_file_dropped ${secret}`, `secret_file_dropped a/b/${secret}`]);
+  });
+
   test("Z75: a folder of many secrets has one warning", () => {
     const { warnings, draft } = accept(named("app/node_modules/a.js", "app/node_modules/b/c.js", "app/.env.local"));
     expect(warnings).toEqual(["secret_file_dropped app/node_modules/", "secret_file_dropped app/.env.local"]);

@@ -120,6 +120,35 @@ describe("CONTRACT 8: a deploy that takes a place over says what it had", () => 
     expect(asJson.err).toContain(`The one before stays at ${asText.out.trim()}`);
   });
 
+  test("on a terminal it is said first, with the command that publishes there", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const { code, lines } = await home.runOnTerminal([], { cwd: home.path("web") });
+    const said = lines.findIndex((line) => line.startsWith(`  This folder is ${first["url"]}: svc update publishes`));
+    expect([code, said !== -1, said < lines.findIndex((line) => line.includes("Live in"))]).toEqual([0, true, true]);
+  });
+
+  test("a site that was claimed in a browser meanwhile is not said to end, and its token says what became of it", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const { bearer } = await signUp(server);
+    const { claim_token } = (await home.links())[0]!;
+    const body = { claim_token, revoke_manage_tokens: true };
+    expect((await call(server, "POST", `/sites/${first["site_id"]}/claim`, body, bearer)).status).toBe(200);
+    for (const args of [["update"], ["versions"]]) {
+      const { code, err } = await home.run(args, { cwd: home.path("web") });
+      expect([code, err]).toEqual([
+        1,
+        expect.stringContaining(
+          "This folder's token has ended, most likely because the site was claimed in a browser. Was that you? svc login, then the same command again.",
+        ),
+      ]);
+    }
+    const { err } = await home.run([], { cwd: home.path("web") });
+    expect(err).toContain(`The one before stays at ${first["url"]}`);
+    expect(err).not.toContain("It ends on");
+  });
+
   test("by its path and as a project a folder is one place: the newest is its site", async () => {
     const { home } = await projectDeployed();
     await using _home = home;

@@ -44,6 +44,53 @@ describe("on a terminal", () => {
     expect(raw).toContain(`  \x1b[1m\x1b[36m${DEPLOYED.url}\x1b[39m\x1b[22m\r\n`);
   });
 
+  describe("CONTRACT 8: a folder without a page is published where a person says so", () => {
+    const QUESTION = "Publish the list, for anyone with the link to open? y or n: ";
+    const publish = async (typed: string | null, folder = "photos", more: string[] = []) => {
+      await home.write("photos", { "one.jpg": "1", "two.jpg": "2" });
+      await home.write("notes", { "a.txt": "1", "readme.md": "# Notes" });
+      const fake = fakeServer(() => Response.json(DEPLOYED));
+      let answered = false;
+      const seen = await home.runOnTerminal([folder, ...more], { env: { DEPLOY_URL: fake.url } }, (raw, terminal) => {
+        if (answered || typed === null || !raw.includes(QUESTION)) return;
+        answered = true;
+        terminal.write(`${typed}\r`);
+      });
+      await fake.stop();
+      return { ...seen, sent: fake.asked.length, asked: seen.raw.includes(QUESTION) };
+    };
+
+    test.each([
+      ["y", 0, 1],
+      ["Yes", 0, 1],
+      ["n", 1, 0],
+      ["", 1, 0],
+      ["yonder", 1, 0],
+    ])("%p is exit %i with %i uploads", async (typed, code, sent) => {
+      const ran = await publish(typed);
+      expect([ran.code, ran.sent, ran.asked]).toEqual([code, sent, true]);
+      expect(ran.raw).toContain("There is no web page in photos: it would be a list of 2 files.");
+      if (code === 1) expect(ran.raw).toContain("Nothing was published.");
+    });
+
+    test.each([
+      ["with --yes", "photos", ["--yes"]],
+      ["in a dry run", "photos", ["--dry-run"]],
+      ["with Markdown in it", "notes", []],
+      ["a single file", "photos/one.jpg", []],
+    ])("%s nobody is asked", async (_, folder, more) => {
+      expect((await publish(null, folder, more)).asked).toBe(false);
+    });
+
+    test("neither is a program", async () => {
+      const fake = fakeServer(() => Response.json(DEPLOYED));
+      await home.write("photos", { "one.jpg": "1" });
+      const { code } = await home.run(["photos", "--json"], { env: { DEPLOY_URL: fake.url } });
+      await fake.stop();
+      expect([code, fake.asked.length]).toEqual([0, 1]);
+    });
+  });
+
   test("an upload shows how far it is", async () => {
     // Far more than what the network stack of one machine swallows at once.
     const noise = new Uint8Array(48_000_000);

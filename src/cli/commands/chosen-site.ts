@@ -7,7 +7,7 @@ import { commandFor, findLink, isLinkOf, linkKey, linksOfSite, shownFrom } from 
 import { svc } from "../invocation.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
 import { issuer, type Server } from "../saved/server.ts";
-import { session, type Credential } from "../saved/state.ts";
+import { OWN_LINK, session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
 import type { Shape, Infer } from "../../api/shapes/builder.ts";
 import { SITE_RECORD } from "../service/wire.ts";
@@ -29,7 +29,7 @@ export interface OpenedSite extends ChosenSite {
 
 function credentialsFor(context: Context, server: Server, flag: string | undefined, link: Link | null): Credential[] {
   if (flag !== undefined) return [{ token: flag, from: "--token" }];
-  const own = link?.manage_token ? [{ token: link.manage_token, from: "the link of this folder" }] : [];
+  const own = link?.manage_token ? [{ token: link.manage_token, from: OWN_LINK }] : [];
   const account = session(context.env, server.origin);
   return account === null ? own : [...own, account];
 }

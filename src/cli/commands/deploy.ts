@@ -1,15 +1,19 @@
 /** `svc [path]`: makes a new site of a folder or a file, and links this place to it. It runs on the machine of the person who
  *  deploys; src/routes/deploys/deploy.ts answers it. */
+import { statSync } from "node:fs";
 import { resolve } from "node:path";
 import { randomKey } from "../../base/random.ts";
 import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
+import { isPageName } from "../../base/page-names.ts";
+import { Failure } from "../failure.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
-import { session, withoutDeployToken } from "../saved/state.ts";
+import { OWN_LINK, session, withoutDeployToken } from "../saved/state.ts";
 import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
+import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt, SITE_RECORD } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
+import { readTyped } from "../terminal/input.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
 import { count, duration, moment, seconds, size } from "../terminal/units.ts";
 import { type Content, contentAt, contentOfProject, requireExisting, zipContent } from "./content.ts";
@@ -113,12 +117,30 @@ function tell(
   terminal.say(text`  ${cyan(update)} ${dim("publishes your next version here.")}\n`);
 }
 
+/** A folder without any page would become a list of its files that everybody can read: a person is asked first (CONTRACT 8). */
+async function askForList(
+  { terminal }: Context,
+  given: CallWords,
+  { source, location, files }: Content,
+): Promise<void> {
+  if (!terminal.interactive || given.has("yes") || isDryRun(given)) return;
+  if ([...files.keys()].some(isPageName) || statSync(location).isFile()) return;
+  terminal.say(text`  There is no web page in ${source}: it would be a list of ${count(files.size, "file")}.`);
+  const typed = await readTyped(terminal, "  Publish the list, for anyone with the link to open? y or n: ", "shown");
+  if (!/^y(?:es)?$/i.test(typed.trim())) throw new Failure("not_confirmed", "Nothing was published.");
+}
+
 async function upload<Answer>(context: Context, given: CallWords, call: Omit<NewSiteUpload<Answer>, "late">) {
-  context.terminal.ifStopped(STOPPED.early);
-  return whileSpinning(context.terminal, async (spinner) => {
-    const content = await contentOf(context, given.argument);
-    return { content, result: await publish(context, { ...call, late: stoppedLate(given) }, content, spinner) };
-  });
+  const { terminal } = context;
+  terminal.ifStopped(STOPPED.early);
+  const began = context.now();
+  const content = await whileSpinning(terminal, () => contentOf(context, given.argument));
+  const read = context.now();
+  await askForList(context, given, content);
+  const answered = context.now();
+  const late = stoppedLate(given);
+  const result = await whileSpinning(terminal, (spinner) => publish(context, { ...call, late }, content, spinner));
+  return { content, result, started: began + answered - read };
 }
 
 async function rehearse(context: Context, given: CallWords): Promise<void> {
@@ -129,10 +151,34 @@ async function rehearse(context: Context, given: CallWords): Promise<void> {
   if (!given.json) tellContent(context, content);
 }
 
+/** Says first what this place is linked to: other programs of the kind publish there again. */
+function tellLinked(context: Context, given: CallWords): void {
+  const { terminal } = context;
+  const linked = terminal.interactive ? linkBefore(context, given.argument) : undefined;
+  if (linked === undefined) return;
+  const update = commandFor(svc("update"), given.argument);
+  terminal.say(text`  This folder is ${linked.url}: ${cyan(update)} publishes there. Making a new site…`);
+}
+
+/** The time at which a site ends, as the server says now, for it may have been claimed since; null if it does not, or if the
+ *  server says no more. */
+async function endOf({ server }: Context, { site_id, manage_token, expires_at }: Link): Promise<number | null> {
+  if (expires_at === null || manage_token === null) return expires_at;
+  const credential = { token: manage_token, from: OWN_LINK };
+  const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
+  return ask(server, call, SITE_RECORD).then(
+    (record) => (record.expires_at === null ? null : expires_at),
+    () => null,
+  );
+}
+
 /** Tells a person who meant to update what became of the site that this place had, and how to keep it. */
-function tellBefore({ terminal, cwd, now }: Context, { url, built, folder, site_id, expires_at }: Link): void {
+async function tellBefore(context: Context, before: Link): Promise<void> {
+  const { terminal, cwd, now } = context;
+  const { url, built, folder, site_id } = before;
   const path = shownFrom(cwd, built ?? folder);
   terminal.say(dim(text`  This is a new site. The one before stays at ${url} (it was deployed from ${path}).`));
+  const expires_at = await endOf(context, before);
   if (expires_at !== null) {
     const update = `${commandFor(svc("update"), path)} --site ${site_id}`;
     terminal.say(dim(text`  It ends on ${moment(expires_at, now())}, ${duration(expires_at - now())} from now.`));
@@ -143,8 +189,8 @@ function tellBefore({ terminal, cwd, now }: Context, { url, built, folder, site_
 
 export async function deploy(context: Context, given: CallWords): Promise<void> {
   if (isDryRun(given)) return rehearse(context, given);
-  const started = context.now();
-  const { content, result: answer } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
+  tellLinked(context, given);
+  const { content, result: answer, started } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
   const result = withoutDeployToken(answer);
   const before = linkTo(context, given.argument, content, result);
   const receipt = await localReceipt(context, result, content, (built) => svc(built));
@@ -152,7 +198,7 @@ export async function deploy(context: Context, given: CallWords): Promise<void> 
   const { site_id, version_id, manage_token: token } = answer;
   const deployed = { server: context.server, credential: { token: token!, from: "this deploy" }, site_id, version_id };
   await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
-  if (before !== undefined) tellBefore(context, before);
+  if (before !== undefined) await tellBefore(context, before);
 }
 
 /** The link that this place had: its own, else that of the project whose build folder it is. */

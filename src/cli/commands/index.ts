@@ -29,6 +29,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [
       DRY_RUN_FLAG,
       WAIT_FLAG,
+      { ...YES_FLAG, help: "publish a folder without a page unasked" },
       JSON_FLAG,
       { ...QUIET_FLAG, help: "the URL alone on stdout, the manage_token on stderr" },
     ],

@@ -10,6 +10,8 @@ export interface Credential {
 }
 
 export const SAVED_SESSION = "the saved session";
+/** A place's own manage_token: it came with the deploy that linked the place. */
+export const OWN_LINK = "the link of this folder";
 
 interface SavedLogin {
   /** The origin of the server that issued the session, the only one it is sent to. */

@@ -2,7 +2,7 @@
 import { Failure } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import type { Server } from "../saved/server.ts";
-import { isDeployToken, SAVED_SESSION, type Credential } from "../saved/state.ts";
+import { isDeployToken, OWN_LINK, SAVED_SESSION, type Credential } from "../saved/state.ts";
 import { otherWays, throughProxy } from "./which-server.ts";
 import { duration } from "../terminal/units.ts";
 
@@ -115,6 +115,9 @@ function untilWhen(error: string, later: string | null): string {
 /** For a deploy token that has ended, whatever was asked with it. */
 const ENDED = `The server does not take this deploy token: it has expired or was revoked, or what you ask needs your account. ${svc("token create")} makes another.`;
 
+/** The manage_token of a folder's own link does not end by itself while the site is there. */
+const CLAIMED = `This folder's token has ended, most likely because the site was claimed in a browser. Was that you? ${svc("login")}, then the same command again.`;
+
 interface RefusedCall {
   path: string;
   credential: Credential | null;
@@ -130,6 +133,10 @@ export function refusal(server: Server, asked: RefusedCall, response: Response, 
   const unknown = "The server does not know this token: it is mistyped, or what it stood for has ended.";
   const forbidden = status === 401 ? unknown : "The server does not let you do this.";
   const ended = status === 401 && asked.credential !== null && isDeployToken(asked.credential.token);
+  // Made-up words of a server are told as they are: only its own sentence about tokens is put in other words.
+  if (status === 401 && asked.credential?.from === OWN_LINK && forPeople(error) === "") {
+    return new ApiFailure(status, code, joined(CLAIMED, `The server is ${server.origin}.`, otherWays(server)), body);
+  }
   const said = ended ? ENDED : forPeople(error) || (isAboutTheToken ? forbidden : error);
   return new ApiFailure(
     status,

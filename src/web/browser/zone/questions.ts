@@ -1,4 +1,5 @@
 /** The questions before a drop is sent (WEB 4.3), and the refusals before it is sent (WEB 4.2). */
+import { isPageName } from "../../../base/page-names.ts";
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
@@ -11,8 +12,6 @@ export interface UploadLimits {
   max_bytes: number;
   max_zip_bytes: number;
 }
-
-const PAGE = /\.(?:html|htm|xhtml|md|markdown)$/i;
 
 const bytesOf = (files: readonly Found[]): number => files.reduce((sum, { bytes }) => sum + bytes, 0);
 
@@ -31,7 +30,7 @@ export function builtFolder({ files }: Collected): string | null {
   return BUILD_DIR_CANDIDATES.find((folder) => paths.has(`${folder}/index.html`)) ?? null;
 }
 
-export const hasPage = (files: readonly Found[]): boolean => files.some(({ path }) => PAGE.test(path));
+export const hasPage = (files: readonly Found[]): boolean => files.some(({ path }) => isPageName(path));
 
 export function nothingIn({ files, empty }: Collected): Trouble | null {
   if (files.length > 0) return null;

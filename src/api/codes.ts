@@ -29,6 +29,7 @@ export const MEANING: Readonly<Record<ErrorCode, string>> = {
   unauthorized: "no credential, or none that opens this",
   invalid_claim: "no such site, or not its claim_token",
   passcode_required: "the site's comments need its passcode",
+  account_required: "sites are made by accounts alone here (`SVC_ANONYMOUS=off`)",
   wrong_passcode: "not the passcode",
   invalid_code: "the code is used, expired or none",
   no_identity: "this browser has written nothing here yet",

@@ -159,7 +159,7 @@ export const SITE_ROWS = {
     headers: [KEY, PROOF],
     body: { required: true, content: ZIP, description: "The zip itself." },
     answers: deployed("The site is live. With `dry_run`, what would be.", CLAIMABLE),
-    codes: [...ZIP_CODES, "challenge_failed", "idempotency_conflict"],
+    codes: [...ZIP_CODES, "account_required", "challenge_failed", "idempotency_conflict"],
   },
   "POST /sites/:id/deploys": {
     ...deploy,

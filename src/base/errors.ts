@@ -22,6 +22,7 @@ const STATUS = {
   wrong_passcode: 401,
   invalid_code: 401,
   no_identity: 401,
+  account_required: 401,
   forbidden: 403,
   abuse_rejected: 403,
   challenge_failed: 403,

@@ -19,12 +19,25 @@ interface CommandCall {
 export function readCall(args: readonly string[], commands: readonly Command[]): CommandCall {
   const line = readLine(args, commands.flatMap(flagsOf));
   const { positionals } = line.words;
-  const word = line.beforeDashes > 0 ? positionals[0] : undefined;
-  if (word === "help") return helpCall(line, commands);
+  const typedWord = line.beforeDashes > 0 ? positionals[0] : undefined;
+  if (typedWord === "help") return helpCall(line, commands);
+  const word = typedWord === undefined ? undefined : translated(typedWord, positionals);
+  if (word === "") return { command: commands[0]!, given: givenTo(commands[0]!, line, commands) };
   const isNamed = word !== undefined && namesOf(commands).includes(word);
   if (word !== undefined && !isNamed) refuseMistaken(typedFrom(args, word), commands);
   const command = isNamed ? takeCommand(line, commands) : commands[0]!;
   return { command, given: givenTo(command, line, commands) };
+}
+
+/** Words of other tools that do what they do there: `svc ls`, `svc rm <site>`, `svc deploy <folder>`. */
+const ALIASES: Readonly<Record<string, string>> = { ls: "list", rm: "delete", deploy: "" };
+
+/** Puts the command's own word in the place of an alias, which no file or folder here is called by; the deploy has none. */
+function translated(word: string, positionals: string[]): string {
+  if (!Object.hasOwn(ALIASES, word) || existsSync(word)) return word;
+  const name = ALIASES[word]!;
+  positionals.splice(0, 1, ...(name === "" ? [] : [name]));
+  return name;
 }
 
 /** `svc help <command>` is `svc <command> --help`. */
@@ -32,9 +45,10 @@ function helpCall(line: ParsedLine, commands: readonly Command[]): CommandCall {
   const { words } = line;
   words.positionals.shift();
   words.addFlag("help", true);
-  const [word] = words.positionals;
-  if (word !== undefined && !namesOf(commands).includes(word)) throw noHelpOn(word, commands);
-  const command = word === undefined ? commands[0]! : takeCommand(line, commands);
+  const [typedWord] = words.positionals;
+  const word = typedWord === undefined ? "" : translated(typedWord, words.positionals);
+  if (word !== "" && !namesOf(commands).includes(word)) throw noHelpOn(word, commands);
+  const command = word === "" ? commands[0]! : takeCommand(line, commands);
   words.positionals.length = 0;
   return { command, given: givenTo(command, line, commands) };
 }
@@ -150,13 +164,11 @@ function typedFrom(args: readonly string[], first: string): string[] {
 
 /** Words of other tools, and what they are here. The deploy has no word, so it is an empty one. */
 const FOREIGN: Readonly<Record<string, string>> = {
-  deploy: "",
+  ...ALIASES,
   publish: "",
   init: "",
-  ls: "list",
   sites: "list",
   status: "versions",
-  rm: "delete",
   remove: "delete",
   teardown: "delete",
 };

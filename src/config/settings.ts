@@ -237,6 +237,12 @@ export const SETTINGS = {
     allowed: "text, json or off",
     parse: oneOf("text", "json", "off"),
   }),
+  anonymous: variable("ANONYMOUS", {
+    fallback: "on",
+    meaning: "whether sites are made without an account; off: POST /sites without one is 401",
+    allowed: "on or off",
+    parse: oneOf("on", "off"),
+  }),
   challenge: variable("CHALLENGE", {
     fallback: "off",
     meaning: "what anonymous deploys must show: a proof of work, or nothing",

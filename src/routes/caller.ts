@@ -2,6 +2,7 @@
 import type { ApiCallers } from "../api/who.ts";
 import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
+import type { Config } from "../config/index.ts";
 import type { Store } from "../store/index.ts";
 import type { Granted } from "../store/people/deploy-tokens.ts";
 import type { WriteBy } from "../store/permission.ts";
@@ -114,6 +115,20 @@ export function ownerToBe(caller: Caller): SignedInCaller | Granted | null {
     "unauthorized",
     "The credential that came with the deploy opens no account here. Leave it out for an anonymous site.",
     { next_actions: [{ action: "deploy", description: "Deploy without a credential.", command: "svc" }, signIn] },
+  );
+}
+
+/** The answer to a new site without an account where the operator takes none (`SVC_ANONYMOUS=off`). */
+export function accountRequired(signup: Config["signup"]): Refusal {
+  const how = { open: "sign up or in", invite: "sign in, or sign up with an invitation", closed: "sign in" }[signup];
+  return new Refusal(
+    "account_required",
+    `Sites are made by accounts alone on this server: ${how}, then deploy again.`,
+    {
+      next_actions: [
+        { action: "login", description: "Sign in, and send the session with the deploy.", command: "svc login" },
+      ],
+    },
   );
 }
 

@@ -30,6 +30,7 @@ const limits: Handler = async ({ parts: { config } }) => ({
   max_bytes: config.max_bytes,
   max_zip_bytes: config.max_zip_bytes,
   anonymous_ttl_ms: config.anonymous_ttl,
+  ...(config.anonymous === "off" && { anonymous: false as const }),
 });
 
 /** A handler of `/sites/:id/comments/…`; what it writes counts as its owner's. `status`: that of an answer with a body. */

@@ -42,10 +42,14 @@ function kept(keep_versions: number | null): string {
 }
 
 const forPrograms: Handler = async (ctx) => {
-  const { base_url, max_files, max_bytes, max_zip_bytes, anonymous_ttl, keep_versions } = ctx.parts.config;
+  const { base_url, max_files, max_bytes, max_zip_bytes, anonymous, anonymous_ttl, keep_versions } = ctx.parts.config;
+  const open = anonymous === "on";
+  const how_long = open
+    ? `A site made without an account stays ${ahead(anonymous_ttl)}; one that an account owns stays for good.`
+    : "On this server sites are made by accounts alone, and stay for good: sign in first (svc login, or a session or deploy token as a Bearer credential); POST /sites without one is 401 account_required.";
   const text = `# svc
 
-> svc turns a folder of static files into a live URL in one request. A site made without an account stays ${ahead(anonymous_ttl)}; one that an account owns stays for good. ${kept(keep_versions)}, and every deploy answers with what would fail in a browser.
+> svc turns a folder of static files into a live URL in one request. ${how_long} ${kept(keep_versions)}, and every deploy answers with what would fail in a browser.
 
 ## Deploy
 
@@ -57,7 +61,7 @@ Installed: ${installLine(base_url)}, then svc ./my-site. (svc on the public npm 
 
 With curl, any zip of the files (index.html at its root):
 
-    ${curl(base_url).replace("\n", "\n    ")}
+    ${(open ? curl(base_url) : curl(base_url).replace("curl ", 'curl -H "Authorization: Bearer $SVC_TOKEN" ')).replace("\n", "\n    ")}
 
 A new version of the same site: the same body to ${base_url}/sites/<site_id>/deploys with "Authorization: Bearer <manage_token>".
 

@@ -20,8 +20,8 @@ import { publishRegion, zoneHead } from "./zone.ts";
 const TITLE = "Drop a folder, get a live URL";
 
 /** If the server keeps only the newest version, there is no way back to promise. */
-const sentence = ({ anonymous_ttl, keep_versions }: Ctx["parts"]["config"]): string =>
-  `A website in a second: ${ahead(anonymous_ttl)} without an account, for good with one. ` +
+const sentence = ({ anonymous, anonymous_ttl, keep_versions }: Ctx["parts"]["config"]): string =>
+  `A website in a second${anonymous === "off" ? "" : `: ${ahead(anonymous_ttl)} without an account, for good with one`}. ` +
   `Every deploy tells you what would break${keep_versions === 1 ? "." : ", and can be taken back."}`;
 
 function head(base_url: string, description: string): Html {
@@ -45,7 +45,17 @@ function head(base_url: string, description: string): Html {
 export const curl = (base_url: string): string =>
   `(cd my-site && zip -qr ../site.zip .)\ncurl --data-binary @site.zip -H 'Content-Type: application/zip' ${base_url}/sites`;
 
-const fromATerminal = (base_url: string): Html =>
+const fromATerminal = ({ base_url, anonymous }: Ctx["parts"]["config"]): Html =>
+  anonymous === "off" ? signedInTerminal(base_url) : anyTerminal(base_url);
+
+const signedInTerminal = (base_url: string): Html =>
+  html`<section class="section" aria-labelledby="terminal">
+    <h2 id="terminal">From a terminal</h2>
+    <p class="dim">With Node 18 or later; <a href="/docs/cli">the manual</a> tells more:</p>
+    ${command("with-svc", `${installLine(base_url)}\nsvc login\nsvc ./my-site`, "the commands that install svc")}
+  </section>`;
+
+const anyTerminal = (base_url: string): Html =>
   html`<section class="section" aria-labelledby="terminal">
     <h2 id="terminal">From a terminal</h2>
     <p class="dim">With Node 18 or later, and nothing to install:</p>
@@ -68,7 +78,7 @@ function homePage(ctx: Ctx, refusal?: Refusal): Response {
       <h1>${TITLE}</h1>
       <p>${said}</p>
     </div>
-    ${publishRegion(ctx, refusal)} ${fromATerminal(base_url)}`;
+    ${publishRegion(ctx, refusal)} ${fromATerminal(config)}`;
   return answerPage(ctx, {
     title: TITLE,
     home: true,

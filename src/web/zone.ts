@@ -7,7 +7,7 @@ import type { Ctx } from "../routes/context.ts";
 import { humanSize } from "../base/units.ts";
 import { scriptPath } from "./assets.ts";
 import { csrfOf } from "./frame.ts";
-import { alertBox, button, csrfField, field, hiddenField, icon } from "./parts.ts";
+import { alertBox, button, csrfField, field, hiddenField, icon, linkButton } from "./parts.ts";
 import { count } from "./browser/wording.ts";
 
 type ZoneRequest = Pick<Ctx, "caller" | "parts">;
@@ -100,13 +100,33 @@ export function zone(asked: ZoneRequest, look: Zone): Html {
   </div>`;
 }
 
+/** Whether whoever asks may not publish before they sign in (`SVC_ANONYMOUS=off`). */
+const mustSignIn = (asked: ZoneRequest): boolean => asked.parts.config.anonymous === "off" && csrfOf(asked) === null;
+
+/** In the place of the zone: a promise that the server would not keep. */
+const signInToPublish = ({ parts: { config } }: ZoneRequest, refusal?: Refusal): Html =>
+  html`<div class="card empty">
+    ${icon("folder", 40)}
+    <h2>Sign in to publish</h2>
+    ${alertBox(refusal)}
+    <p>This server publishes for people with an account.</p>
+    <div class="pair">
+      ${linkButton("/signin", "Sign in", { kind: "primary" })}
+      ${config.signup === "open" && linkButton("/signup", "Make an account")}
+    </div>
+  </div>`;
+
 /** The region "Publish" of home, and the sites that this browser made. */
 export const publishRegion = (asked: ZoneRequest, refusal?: Refusal): Html =>
   html`<section aria-label="Publish">
-      ${zone(asked, {
-        title: "Drop a folder, files or a zip",
-        hint: "anywhere on this page, or paste HTML or Markdown",
-        refusal,
-      })}
+      ${
+        mustSignIn(asked)
+          ? signInToPublish(asked, refusal)
+          : zone(asked, {
+              title: "Drop a folder, files or a zip",
+              hint: "anywhere on this page, or paste HTML or Markdown",
+              refusal,
+            })
+      }
     </section>
     <svc-sites ${csrfOf(asked) !== null && html`data-signed-in`}></svc-sites>`;

@@ -24,6 +24,7 @@ let received: { path: string; bytes: number }[] = [];
 let asked: { way: string; authorization: string | undefined }[] = [];
 let proxy: Server;
 let refuses = false;
+let runs = 0;
 
 async function answer(request: Request): Promise<Response> {
   const path = new URL(request.url).pathname;
@@ -97,7 +98,11 @@ describe.each<[runtime: string, program: () => string[]]>([
 ])("under %s", (_, program) => {
   const deploy = (env: Record<string, string>) => {
     [received, asked, refuses] = [[], [], refuses];
-    const trust = { NODE_EXTRA_CA_CERTS: home.path("program", "ca.pem") };
+    // No folder is linked from a deploy before.
+    const trust = {
+      NODE_EXTRA_CA_CERTS: home.path("program", "ca.pem"),
+      SVC_CONFIG_DIR: home.path(`config-${runs++}`),
+    };
     return home.run(["site", "--json"], { program: program(), env: { ...trust, ...env } });
   };
 

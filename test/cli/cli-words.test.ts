@@ -32,7 +32,7 @@ describe("CONTRACT 8: svc help [command]", () => {
   test.each([
     [["help", "udpate"], "There is no svc command udpate. Did you mean svc help update?"],
     [["help", "xyzzy"], "There is no svc command xyzzy. See svc --help."],
-    [["help", "deploy"], "There is no svc command deploy: svc <path> deploys. Run: svc"],
+    [["help", "publish"], "There is no svc command publish: svc <path> deploys. Run: svc"],
     [["help", "comments", "lst"], "There is no svc comments lst. Did you mean svc comments list?"],
   ])("%j exits 2: %s", async (words, sentence) => {
     const { code, out, err } = await home.run(words);
@@ -84,11 +84,7 @@ describe("CONTRACT 8: a first word that is no path and near a command", () => {
 
 describe("CONTRACT 8: words of other tools", () => {
   test.each<[string[], string]>([
-    [["deploy"], "svc <path> deploys. Run: svc"],
-    [["deploy", "dist", "-q"], "svc <path> deploys. Run: svc dist -q"],
     [["publish", "my site"], "Run: svc 'my site'"],
-    [["ls"], "Run: svc list"],
-    [["rm", "calm-otter-x3k9"], "Run: svc delete calm-otter-x3k9"],
     [["remove", "--yes"], "Run: svc delete --yes"],
     [["teardown"], "Run: svc delete"],
     [["init"], "svc <path> deploys. Run: svc"],
@@ -101,7 +97,31 @@ describe("CONTRACT 8: words of other tools", () => {
     expect(err).toEndWith(`${sentence}\n`);
   });
 
-  test.each([["deploy"], ["ls"], ["udpate"]])("a folder named %s is deployed", async (name) => {
+  test.each<[string[], string[]]>([
+    [["ls"], ["list"]],
+    [
+      ["rm", "calm-otter-x3k9", "--yes"],
+      ["delete", "calm-otter-x3k9", "--yes"],
+    ],
+    [["deploy"], []],
+    [
+      ["deploy", "dist", "-q"],
+      ["dist", "-q"],
+    ],
+    [
+      ["help", "ls"],
+      ["help", "list"],
+    ],
+    [["help", "deploy"], ["help"]],
+    [["deploy", "list"], ["./list"]],
+  ])("%j does what %j does", async (words, same) => {
+    const cwd = await home.write("alias", { "dist/index.html": "d" });
+    const [one, other] = [await home.run(words, { cwd }), await home.run(same, { cwd })];
+    expect({ ...one, err: one.err.replaceAll("folder list", "folder ./list") }).toEqual(other);
+    expect(one.out + one.err).not.toBe("");
+  });
+
+  test.each([["deploy"], ["ls"], ["rm"], ["udpate"]])("a folder named %s is deployed", async (name) => {
     await home.write("named", { [`${name}/index.html`]: "<title>named</title>" });
     const ran = await home.run([name, "--json"], { cwd: home.path("named") });
     // It gets as far as the server, and there is none.

@@ -190,7 +190,7 @@ const HELD: Record<string, string> = {
   Version: "version_id title created_at files bytes render?",
   RolledBack: "ok site_id url version_id previous_version_id",
   Claimed: "ok site_id url owner_account_id expires_at",
-  Limits: "max_files max_bytes max_zip_bytes anonymous_ttl_ms",
+  Limits: "max_files max_bytes max_zip_bytes anonymous_ttl_ms anonymous?",
   Account: "account_id email created_at",
   Usage: "bytes quota_bytes sites versions previews tokens domains",
   AccountSites: "sites cursor",

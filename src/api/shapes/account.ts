@@ -84,12 +84,15 @@ export const DEVICE_TOKEN = named(
 
 export const LIMITS = named(
   "Limits",
-  object({
-    max_files: integer("Of a deploy."),
-    max_bytes: integer("Of a deploy, uncompressed."),
-    max_zip_bytes: integer("Of a deploy's body."),
-    anonymous_ttl_ms: integer("How long a site without an owner lives, in milliseconds."),
-  }),
+  object(
+    {
+      max_files: integer("Of a deploy."),
+      max_bytes: integer("Of a deploy, uncompressed."),
+      max_zip_bytes: integer("Of a deploy's body."),
+      anonymous_ttl_ms: integer("How long a site without an owner lives, in milliseconds."),
+    },
+    { anonymous: literal(false, "Only where sites are made by accounts alone.") },
+  ),
 );
 
 export const CHALLENGE = named(

@@ -81,6 +81,7 @@ function aSite(server: Server, status: number): ApiFailure {
 /** Refusals of 401 or 403 that are about the content or the site, not about the credential. */
 const CONTENT_CODES = new Set([
   "abuse_rejected",
+  "account_required",
   "challenge_failed",
   "owner_required",
   "quota_exceeded",
@@ -136,6 +137,9 @@ export function refusal(server: Server, asked: RefusedCall, response: Response, 
   // Made-up words of a server are told as they are: only its own sentence about tokens is put in other words.
   if (status === 401 && asked.credential?.from === OWN_LINK && forPeople(error) === "") {
     return new ApiFailure(status, code, joined(CLAIMED, `The server is ${server.origin}.`, otherWays(server)), body);
+  }
+  if (code === "account_required") {
+    return new ApiFailure(status, code, joined(error, `${svc("login")} signs you in.`, otherWays(server)), body);
   }
   const said = ended ? ENDED : forPeople(error) || (isAboutTheToken ? forbidden : error);
   return new ApiFailure(

@@ -9,7 +9,7 @@ import { refuseForeignOrigin } from "../../http/csrf.ts";
 import { limitAccount, limitClient } from "../../http/rate-limit.ts";
 import type { NewToken } from "../../store/sites.ts";
 import { refuseUnlessWritable } from "../../store/refusals.ts";
-import { type Admitted, managedSite, ownerToBe } from "../caller.ts";
+import { accountRequired, type Admitted, managedSite, ownerToBe } from "../caller.ts";
 import { refuseUnproved } from "../challenge.ts";
 import type { Ctx, SiteCtx, ApiHandlers } from "../context.ts";
 import { noteDeployed, noteSite } from "./facts.ts";
@@ -29,6 +29,7 @@ type Owner = Admitted<"anyone">["owner"];
 
 async function countNewSite(ctx: Ctx, owner: Owner): Promise<void> {
   if (owner !== null) return limitAccount(ctx, owner.account_id);
+  if (ctx.parts.config.anonymous === "off") throw accountRequired(ctx.parts.config.signup);
   // Before it is counted: else any page would use up the deploys of its visitor's network.
   refuseForeignOrigin(ctx);
   await limitClient(ctx, "rate_deploy");

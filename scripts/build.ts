@@ -3,9 +3,8 @@
 import { mkdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { parseArgs } from "node:util";
-import { release } from "./release/index.ts";
 import { buildCli, buildLibrary } from "./release/portable.ts";
-import { main, ROOT, say, step, StepFailed } from "./run.ts";
+import { install, main, ROOT, say, step, StepFailed } from "./run.ts";
 
 /** A thread is an entry of its own in the binary, by this very path (BUN 1). */
 const PROGRAMS = {
@@ -62,9 +61,10 @@ await main(async () => {
   const unknown = wanted.find((name) => !isProgram(name) && !isPortable(name));
   if (unknown) throw new StepFailed(`--only ${unknown}: it must be svc, svc-server, cli or lib.`);
   const outdir = values.outdir ?? join(ROOT, "dist");
+  await install("packages", ROOT); // a fresh clone has none, and a pulled one old ones
   await mkdir(outdir, { recursive: true });
   const programs = wanted.filter(isProgram);
-  if (values.all) await release(programs, outdir, compile);
+  if (values.all) await (await import("./release/index.ts")).release(programs, outdir, compile);
   else for (const program of programs) await compile(program, join(outdir, program), null);
   for (const name of wanted.filter(isPortable)) await PORTABLE[name](outdir, define);
   say(`built in ${outdir}`);

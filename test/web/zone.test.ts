@@ -164,11 +164,14 @@ describe("WEB 4.2: what is left out", () => {
     const many = await collect(given({ s: { a: "", b: "", c: "", d: "" } }), SIGNAL);
     expect(tooMuch(many, limits)).toEqual({
       sentence:
-        "There are 4 files in it, and a site may have 3 files. Leave some out, or give the folder that is the site alone.",
+        "There are 4 files in it, and a site may have 3 files. Leave some out, or give the folder that is the site alone. " +
+        "Whoever runs this server can raise its limits: svc-server --max-files 4.",
     });
     const large = await collect(given({ s: { a: sized(10), b: sized(3000), c: sized(20) } }), SIGNAL);
     expect(tooMuch(large, limits)).toEqual({
-      sentence: "It has 3 KB, and a site may have 2 KB. Leave out or shrink what takes the most:",
+      sentence:
+        "It has 3 KB, and a site may have 2 KB. Whoever runs this server can raise its limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB. " +
+        "Leave out or shrink what takes the most:",
       files: [
         { path: "b", bytes: 3000 },
         { path: "c", bytes: 20 },
@@ -180,6 +183,7 @@ describe("WEB 4.2: what is left out", () => {
     expect(zipTooLarge(101, limits, close.files)!.sentence).toContain("Zipped it has 101 bytes");
     const zip = await collect(given({ "big.ZIP": sized(101) }), SIGNAL);
     expect(zipTooLarge(101, limits, zip.files)!.sentence).toContain("big.ZIP has 101 bytes, and a zip may have 100");
+    expect(zipTooLarge(101, limits, zip.files)!.sentence).toEndWith("svc-server --max-zip-bytes 1MB.");
     expect([tooMuch(zip, limits), zipTooLarge(100, limits, zip.files)]).toEqual([null, null]);
   });
 });

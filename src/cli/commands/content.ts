@@ -9,6 +9,7 @@ import type { Context } from "../command.ts";
 import { linkKey, shownFrom } from "./find-link.ts";
 import { Failure } from "../failure.ts";
 import type { Server } from "../saved/server.ts";
+import { limitsRaised } from "../../base/limit-flags.ts";
 import { count, size } from "../terminal/units.ts";
 import { type Infer, pick } from "../../api/shapes/builder.ts";
 import * as account from "../../api/shapes/account.ts";
@@ -47,19 +48,39 @@ const largest = (files: readonly { path: string; bytes: number }[]): string =>
     .map(({ path, bytes }) => `${path} (${size(bytes)})`)
     .join(", ");
 
+/** The folders with most files, three at most; empty if there are no folders. */
+function fullest(files: readonly { path: string }[]): string {
+  const counts = new Map<string, number>();
+  for (const { path } of files) {
+    const folder = path.slice(0, path.lastIndexOf("/") + 1);
+    if (folder !== "") counts.set(folder, (counts.get(folder) ?? 0) + 1);
+  }
+  const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, 3);
+  return most.map(([folder, n]) => `${folder} (${n})`).join(", ");
+}
+
+/** The way out for a person who runs the server, as in the first week, or knows who does. */
+function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits): string {
+  const command = limitsRaised(needs, limits);
+  return command === null ? "" : ` Or whoever runs the server raises its limits: ${command}`;
+}
+
 function checkLimits(source: string, files: readonly ListedFile[], bytes: number, limits: UploadLimits): void {
   if (files.length === 0) {
     throw new Failure("empty_deploy", `${source} holds nothing to deploy. Name the folder that your build writes to.`);
   }
-  const advice = `The largest files: ${largest(files)}. Leave files out with a .svcignore, or deploy a smaller folder.`;
+  const less = "Leave files out with a .svcignore, or deploy a smaller folder.";
+  const raise = raised({ files: files.length, bytes }, limits);
   if (files.length > limits.max_files) {
     const has = `${source} has ${count(files.length, "file")}, and the server takes ${limits.max_files} in one deploy.`;
-    throw new Failure("too_many_files", `${has} ${advice}`);
+    const folders = fullest(files);
+    const where = folders === "" ? "" : `Most are in ${folders}. `;
+    throw new Failure("too_many_files", `${has} ${where}${less}${raise}`);
   }
   if (bytes > limits.max_bytes) {
     const [is, most] = sizeAndLimit(bytes, limits.max_bytes);
     const has = `${source} is ${is} large, and the server takes ${most} in one deploy.`;
-    throw new Failure("deploy_too_large", `${has} ${advice}`);
+    throw new Failure("deploy_too_large", `${has} The largest files: ${largest(files)}. ${less}${raise}`);
   }
 }
 
@@ -97,11 +118,13 @@ export async function zipContent(
   const zip = await zipFiles(entries);
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
+  const needs = { files: files.size, bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0), zip_bytes: zip.length };
   const [is, most] = sizeAndLimit(zip.length, limits.max_zip_bytes);
   throw new Failure(
     "zip_too_large",
     `${source} is ${is} large when zipped, and the server takes ${most}. ` +
-      `The largest files: ${largest(sizes)}. Leave files out with a .svcignore, or compress images and media.`,
+      `The largest files: ${largest(sizes)}. Leave files out with a .svcignore, or compress images and media.` +
+      raised(needs, limits),
   );
 }
 

@@ -14,7 +14,9 @@ const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
 const CLIENT = [
   "client",
-  ...["version-id", "reserved-paths", "page-names", "visible", "units", "random"].map((name) => `src/base/${name}.ts`),
+  ...["version-id", "reserved-paths", "page-names", "limit-flags", "visible", "units", "random"].map(
+    (name) => `src/base/${name}.ts`,
+  ),
 ];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
@@ -54,7 +56,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     "src/comments/widget/dom.ts",
     ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-    ...["reserved-paths", "page-names", "units", "visible"].map((name) => `src/base/${name}.ts`),
+    ...["reserved-paths", "page-names", "limit-flags", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ],
   operator: [VOCABULARY, "command", "config", "run", "http", "webhooks", ...STORE],
   client: CLIENT,
@@ -99,7 +101,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-  ...["reserved-paths", "page-names", "units", "visible"].map((name) => `src/base/${name}.ts`),
+  ...["reserved-paths", "page-names", "limit-flags", "units", "visible"].map((name) => `src/base/${name}.ts`),
   ...["src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
   "comments/anchoring",
   "comments/widget",

@@ -1,4 +1,5 @@
 /** The questions before a drop is sent (WEB 4.3), and the refusals before it is sent (WEB 4.2). */
+import { limitsRaised } from "../../../base/limit-flags.ts";
 import { isPageName } from "../../../base/page-names.ts";
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
@@ -40,33 +41,44 @@ export function nothingIn({ files, empty }: Collected): Trouble | null {
 }
 
 /** A limit that is passed, which no upload would change. */
-export function tooMuch({ files, more }: Collected, { max_files, max_bytes }: UploadLimits): Trouble | null {
+export function tooMuch({ files, more }: Collected, limits: UploadLimits): Trouble | null {
+  const { max_files, max_bytes } = limits;
   if (more || files.length > max_files) {
     const there = more ? `more than ${count(MOST_FOUND, "file")}` : count(files.length, "file");
+    const less = "Leave some out, or give the folder that is the site alone.";
+    const way = more ? "" : ` ${raised({ files: files.length, bytes: bytesOf(files) }, limits)}`;
     return {
-      sentence: `There are ${there} in it, and a site may have ${count(max_files, "file")}. Leave some out, or give the folder that is the site alone.`,
+      sentence: `There are ${there} in it, and a site may have ${count(max_files, "file")}. ${less}${way}`,
     };
   }
   const bytes = bytesOf(files);
   if (bytes <= max_bytes) return null;
   const [has, may] = sizeAndLimit(bytes, max_bytes);
   return {
-    sentence: `It has ${has}, and a site may have ${may}. Leave out or shrink what takes the most:`,
+    sentence: `It has ${has}, and a site may have ${may}. ${raised({ files: files.length, bytes }, limits)} Leave out or shrink what takes the most:`,
     files: largestOf(files),
   };
 }
 
+/** A way out for who runs the server, or knows who does. */
+function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits): string {
+  const command = limitsRaised(needs, limits);
+  return command === null ? "" : `Whoever runs this server can raise its limits: ${command}.`;
+}
+
 /** `files` are those in the zip, if they are known. */
-export function zipTooLarge(bytes: number, { max_zip_bytes }: UploadLimits, files: readonly Found[]): Trouble | null {
+export function zipTooLarge(bytes: number, limits: UploadLimits, files: readonly Found[]): Trouble | null {
+  const { max_zip_bytes } = limits;
   if (bytes <= max_zip_bytes) return null;
+  const way = raised({ files: 0, bytes: 0, zip_bytes: bytes }, limits);
   const [has, may] = sizeAndLimit(bytes, max_zip_bytes);
   if (files.length === 1 && isZip(files[0]!)) {
     const { path } = files[0]!;
-    const sentence = `${path} has ${has}, and a zip may have ${may}. Leave out what the site does not need, and zip it again.`;
+    const sentence = `${path} has ${has}, and a zip may have ${may}. Leave out what the site does not need, and zip it again. ${way}`;
     return { sentence, files: [{ path, bytes }] };
   }
   return {
-    sentence: `Zipped it has ${has}, and a zip may have ${may}. Leave out or shrink what takes the most:`,
+    sentence: `Zipped it has ${has}, and a zip may have ${may}. ${way} Leave out or shrink what takes the most:`,
     files: largestOf(files),
   };
 }

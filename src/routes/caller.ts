@@ -89,10 +89,18 @@ export const unauthorized = (
   why = "This needs the site's manage_token or its owner's session: send it as Authorization: Bearer <token>.",
 ): Refusal => new Refusal("unauthorized", why, { next_actions: [signIn] });
 
+/** The way on where a manage_token opens nothing either. */
+const signInAlone = {
+  action: "login",
+  description: "Sign in, and send the account's session as a Bearer credential: a manage_token does not do here.",
+  command: "svc login",
+};
+
 /** The signed-in account: no other credential reads or changes one. */
 export function accountHolder(caller: Caller): SignedInCaller {
   if (caller.kind === "account") return caller;
-  throw unauthorized("This needs an account's session: sign in and send it as Authorization: Bearer <token>.");
+  const why = "This needs an account's session: sign in and send it as Authorization: Bearer <token>.";
+  throw new Refusal("unauthorized", why, { next_actions: [signInAlone] });
 }
 
 /** The refusal of a write with the proof of a session that is gone: its sender meant to be signed in, so nothing is

@@ -76,6 +76,12 @@ A new version of the same site: the same body to ${base_url}/sites/<site_id>/dep
 - warnings: what is still wrong ({code, message, path?, fix_recipe}): carry out each fix_recipe and deploy again
 - next_actions: what can be done next ({action, description, command?, method?, url?})
 
+render stays {"status": "pending"} unless the server has a browser: do not wait for it.
+
+Before it is live: ?dry_run=1 behind either address stores nothing and answers what would change and what is wrong. To show content
+beside what is live: POST ${base_url}/sites/<site_id>/previews?name=<name>, then …/previews/<name>/promote. To find out why an address
+answers as it does: GET ${base_url}/sites/<site_id>/explain?url=<path>.
+
 An error is {error, code, request_id, next_actions?} with a status of 400 or more: "error" says what to do.
 
 ## Limits

@@ -15,7 +15,7 @@ export interface DeployOptions {
   files: ReadonlyMap<string, Uint8Array> | Readonly<Record<string, Uint8Array>>;
   /** An account session token, sent as it is. Without one the site is anonymous and expires. */
   apiKey?: string;
-  /** The API host. Default: `DEPLOY_URL`, else `http://localhost:8787`. */
+  /** The API host. Default: `DEPLOY_URL`, else the server that gave out this package, else `http://localhost:8787`. */
   baseUrl?: string;
   /** Replaces `fetch`. */
   handle?: (request: Request) => Response | Promise<Response>;

@@ -9,6 +9,7 @@ interface Limits {
 const MB = 1024 * 1024;
 /** No server takes more (CONTRACT 1). */
 const MOST_BYTES = 2048 * MB;
+const MOST_FILES = 100_000;
 const inMB = (bytes: number): string => `${Math.ceil(bytes / MB)}MB`;
 
 /** `svc-server --max-files 961 --max-bytes 60MB …`, with as much as this deploy needs; null if no flag would do. `zip_bytes` is missing
@@ -18,7 +19,7 @@ export function limitsRaised(
   limits: Limits,
 ): string | null {
   const { files, bytes, zip_bytes = bytes } = needs;
-  if (Math.max(bytes, zip_bytes) > MOST_BYTES) return null;
+  if (files > MOST_FILES || Math.max(bytes, zip_bytes) > MOST_BYTES) return null;
   const flags = [
     files > limits.max_files && `--max-files ${files}`,
     bytes > limits.max_bytes && `--max-bytes ${inMB(bytes)}`,

@@ -32,9 +32,15 @@ export function readCall(args: readonly string[], commands: readonly Command[]):
 /** Words of other tools that do what they do there: `svc ls`, `svc rm <site>`, `svc deploy <folder>`. */
 const ALIASES: Readonly<Record<string, string>> = { ls: "list", rm: "delete", deploy: "" };
 
-/** Puts the command's own word in the place of an alias, which no file or folder here is called by; the deploy has none. */
-function translated(word: string, positionals: string[]): string {
-  if (!Object.hasOwn(ALIASES, word) || existsSync(word)) return word;
+/** Puts the command's own word in the place of an alias; the deploy has none. A file or folder of that name that stands alone may be meant
+ *  as well: to guess would publish it. */
+function translated(word: string, positionals: string[], here = existsSync): string {
+  if (!Object.hasOwn(ALIASES, word)) return word;
+  if (here(word) && positionals.length === 1) {
+    throw usage(
+      `${word} is a file or folder here, and a command: ${typed(`./${word}`, [])} deploys it, ${typed(ALIASES[word]!, [])} does the other.`,
+    );
+  }
   const name = ALIASES[word]!;
   positionals.splice(0, 1, ...(name === "" ? [] : [name]));
   return name;
@@ -46,7 +52,7 @@ function helpCall(line: ParsedLine, commands: readonly Command[]): CommandCall {
   words.positionals.shift();
   words.addFlag("help", true);
   const [typedWord] = words.positionals;
-  const word = typedWord === undefined ? "" : translated(typedWord, words.positionals);
+  const word = typedWord === undefined ? "" : translated(typedWord, words.positionals, () => false);
   if (word !== "" && !namesOf(commands).includes(word)) throw noHelpOn(word, commands);
   const command = word === "" ? commands[0]! : takeCommand(line, commands);
   words.positionals.length = 0;

@@ -37,11 +37,23 @@ const failed = (message: string, code: string): Error => Object.assign(new Error
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === "https:" ? 443 : 80));
 
+/** A password with a bare % in it is meant as it stands. */
+function decoded(word: string): string {
+  try {
+    return decodeURIComponent(word);
+  } catch {
+    return word;
+  }
+}
+
 function credentialsOf({ username, password }: URL): Record<string, string> {
   if (username + password === "") return {};
-  const words = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  const words = [username, password].map(decoded).join(":");
   return { "proxy-authorization": `Basic ${Buffer.from(words).toString("base64")}` };
 }
+
+/** The name that the certificate of a host must have; Node takes the Host header's else, which names another. */
+const nameOf = (url: URL): string => (/^[\d.]+$|:/.test(hostOf(url)) ? "" : hostOf(url));
 
 /** Node's `http` or `https`, whichever a URL is asked by. */
 const clientOf = async ({ protocol }: URL) => (protocol === "https:" ? import("node:https") : import("node:http"));
@@ -51,13 +63,14 @@ async function tunnel(proxy: URL, url: URL, signal: AbortSignal | undefined): Pr
   const { request } = await clientOf(proxy);
   const target = `${url.hostname}:${portOf(url)}`;
   const headers = { host: target, ...credentialsOf(proxy) };
-  const where = { host: hostOf(proxy), port: portOf(proxy), method: "CONNECT", path: target, headers, agent: false };
+  const by = { host: hostOf(proxy), port: portOf(proxy), servername: nameOf(proxy), agent: false };
+  const where = { ...by, method: "CONNECT", path: target, headers };
   return new Promise((resolve, reject) => {
     const asked = request({ ...where, ...(signal && { signal }) });
     asked.on("error", reject);
     asked.on("response", reject); // CONNECT was taken for another method
     asked.on("connect", ({ statusCode }: IncomingMessage, socket: Socket) => {
-      if (statusCode === 200) return resolve(socket);
+      if (statusCode! >= 200 && statusCode! < 300) return resolve(socket);
       socket.destroy();
       reject(failed(`the proxy answered ${statusCode}`, "ERR_PROXY_TUNNEL"));
     });
@@ -69,13 +82,14 @@ async function tunnel(proxy: URL, url: URL, signal: AbortSignal | undefined): Pr
 async function routeOf(proxy: URL, url: URL, signal: AbortSignal | undefined): Promise<RequestOptions & { via: URL }> {
   if (url.protocol !== "https:") {
     const headers = { host: url.host, ...credentialsOf(proxy) };
-    return { via: proxy, host: hostOf(proxy), port: portOf(proxy), path: url.href, headers, agent: false };
+    const by = { host: hostOf(proxy), port: portOf(proxy), servername: nameOf(proxy), agent: false };
+    return { via: proxy, ...by, path: url.href, headers };
   }
   const socket = await tunnel(proxy, url, signal);
   const { connect } = await import("node:tls");
   const host = hostOf(url);
-  const { isIP } = await import("node:net");
-  const createConnection = () => connect({ socket, ...(isIP(host) === 0 && { servername: host }) });
+  // The certificate is checked for `host`, an address too; without it for the proxy's own name.
+  const createConnection = () => connect({ socket, host, servername: nameOf(url) });
   return {
     via: url,
     host,

@@ -40,7 +40,7 @@ type Credentials = Pick<Store, "tokens" | "sessions" | "deploy_tokens">;
 type SiteRequest = {
   caller: Caller;
   params: Readonly<Record<string, string>>;
-  parts: { store: Pick<Store, "sites">; now(): number };
+  parts: { store: Pick<Store, "sites">; now(): number; config: Pick<Config, "anonymous"> };
 };
 
 async function session(token: string, by: "bearer" | "cookie", store: Credentials): Promise<Caller> {
@@ -115,15 +115,14 @@ function granted({ account_id, token_id, deploy_hash, scopes }: DeployCaller, ne
 }
 
 /** For `POST /sites`: the account that will own the site, or null for an anonymous one. */
-export function ownerToBe(caller: Caller): SignedInCaller | Granted | null {
+export function ownerToBe(caller: Caller, anonymous: Config["anonymous"]): SignedInCaller | Granted | null {
   if (caller.kind === "anonymous") return null;
   if (caller.kind === "account") return caller;
   if (caller.kind === "deploy") return granted(caller, "create");
-  throw new Refusal(
-    "unauthorized",
-    "The credential that came with the deploy opens no account here. Leave it out for an anonymous site.",
-    { next_actions: [{ action: "deploy", description: "Deploy without a credential.", command: "svc" }, signIn] },
-  );
+  const why = "The token that came with the deploy opens no account here.";
+  const without = { action: "deploy", description: "Deploy without a credential.", command: "svc" };
+  if (anonymous === "off") throw new Refusal("unauthorized", why, { next_actions: [signInAlone] });
+  throw new Refusal("unauthorized", `${why} Leave it out for an anonymous site.`, { next_actions: [without, signIn] });
 }
 
 /** The answer to a new site without an account where the operator takes none (`SVC_ANONYMOUS=off`). */
@@ -194,7 +193,7 @@ async function admitted(who: ApiCallers, asked: SiteRequest): Promise<Admitted<A
   if (typeof who === "object") return admittedToSite(who, asked);
   switch (who) {
     case "anyone":
-      return { owner: ownerToBe(caller) };
+      return { owner: ownerToBe(caller, asked.parts.config.anonymous) };
     case "account":
       return { caller: accountHolder(caller) };
     case "no_one":

@@ -43,7 +43,7 @@ async function answerFor(base_url: string): Promise<AnswerOwnFile> {
 const givePackage: Handler = async (ctx) => {
   const { base_url } = ctx.parts.config;
   const made = packed.getOrInsertComputed(base_url, () => answerFor(base_url));
-  made.catch(() => packed.delete(base_url)); // the next request tries again
+  made.catch(() => packed.delete(base_url));
   return (await made)(ctx, ctx.parts.code);
 };
 

@@ -81,6 +81,7 @@ export function zone(asked: ZoneRequest, look: Zone): Html {
     data-worker="${scriptPath("zone-worker")}"
     data-csrf="${csrfOf(asked)}"
     data-challenge="${config.challenge}"
+    ${config.anonymous === "off" && html`data-accounts-only`}
     data-site="${target?.site_id}"
     data-live="${target?.live_version_id}"
   >

@@ -37,7 +37,7 @@ describe("sites", () => {
     const { failures } = await open("/dashboard");
     expect(await named(browser, "heading")).toEqual(["Sites", "No sites yet"]);
     expect(new URL(await hrefOf(browser, "Publish your first site")).pathname).toBe("/");
-    await byRole(browser, "button", "Copy svc login");
+    await byRole(browser, "button", "Copy the commands");
     expect(failures).toEqual([]);
   }, 60_000);
 

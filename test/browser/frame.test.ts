@@ -198,6 +198,8 @@ describe("what scripts add", () => {
       "",
     ]);
     expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
+    // With the box ticked the first press lists what ends.
+    await browser.evaluate("document.querySelector('[type=checkbox]').checked = true");
     await browser.press("Enter");
     const listed = await browser.shows("While the box is ticked, the claim ends");
     expect([listed.text.includes("1 manage_token"), listed.failures]).toEqual([true, []]);

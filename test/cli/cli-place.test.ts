@@ -124,7 +124,9 @@ describe("CONTRACT 8: a deploy that takes a place over says what it had", () => 
     const { home, first } = await projectDeployed();
     await using _home = home;
     const { code, lines } = await home.runOnTerminal([], { cwd: home.path("web") });
-    const said = lines.findIndex((line) => line.startsWith(`  This folder is ${first["url"]}: svc update publishes`));
+    const said = lines.findIndex((line) =>
+      line.startsWith(`  This folder is ${first["url"]}: svc update publishes there.`),
+    );
     expect([code, said !== -1, said < lines.findIndex((line) => line.includes("Live in"))]).toEqual([0, true, true]);
   });
 
@@ -140,13 +142,22 @@ describe("CONTRACT 8: a deploy that takes a place over says what it had", () => 
       expect([code, err]).toEqual([
         1,
         expect.stringContaining(
-          "This folder's token has ended, most likely because the site was claimed in a browser. Was that you? svc login, then the same command again.",
+          "The token that was saved here has ended, most likely because the site was claimed in a browser. Was that you? svc login, then the same command again. If not, svc <path> makes a new site.",
         ),
       ]);
     }
     const { err } = await home.run([], { cwd: home.path("web") });
     expect(err).toContain(`The one before stays at ${first["url"]}`);
     expect(err).not.toContain("It ends on");
+  });
+
+  test("a site that is gone is said to be gone", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    server.remove({ site_id: String(first["site_id"]), slug: slugOf(first["url"]) });
+    const { err } = await home.run([], { cwd: home.path("web") });
+    expect(err).toContain(`This is a new site. The one before, ${first["url"]}, is gone.`);
+    expect(err).not.toContain("stays at");
   });
 
   test("by its path and as a project a folder is one place: the newest is its site", async () => {

@@ -22,7 +22,7 @@ describe("the server's limits are asked for and checked before the upload", () =
         Array.from({ length: 21 }, (_, i) => [`${"ab"[i % 3] ?? "b/c"}/f${i}.txt`, "x".repeat(i + 1)]),
       ),
       "too_many_files",
-      "has 21 files, and the server takes 20 in one deploy. Most are in a/ (7), b/c/ (7), b/ (7). Leave files out with a .svcignore, or deploy a smaller folder. Or whoever runs the server raises its limits: svc-server --max-files 21",
+      "has 21 files, and the server takes 20 in one deploy. The fullest folders: a/ (7), b/c/ (7), b/ (7). Leave files out with a .svcignore, or deploy a smaller folder. Or whoever runs the server raises its limits: svc-server --max-files 21",
     ],
     [
       "too many bytes",

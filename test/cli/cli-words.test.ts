@@ -121,7 +121,20 @@ describe("CONTRACT 8: words of other tools", () => {
     expect(one.out + one.err).not.toBe("");
   });
 
-  test.each([["deploy"], ["ls"], ["rm"], ["udpate"]])("a folder named %s is deployed", async (name) => {
+  test.each([["deploy"], ["ls"], ["rm"]])(
+    "beside a folder named %s the word alone says both ways, and guesses none",
+    async (name) => {
+      const cwd = await home.write("ambiguous", { [`${name}/index.html`]: "n", "public/index.html": "p" });
+      const other = { deploy: "svc", ls: "svc list", rm: "svc delete" }[name];
+      const said = `  ✗ ${name} is a file or folder here, and a command: svc ./${name} deploys it, ${other} does the other.\n`;
+      expect(await home.run([name], { cwd })).toEqual({ code: 2, out: "", err: said });
+      expect((await home.run(["help", name], { cwd })).code).toBe(0);
+      // With more behind it, it is the command.
+      expect(json(await home.run(["deploy", "public", "--json"], { cwd }))["code"]).toBe("unreachable");
+    },
+  );
+
+  test.each([["udpate"]])("a folder named %s is deployed", async (name) => {
     await home.write("named", { [`${name}/index.html`]: "<title>named</title>" });
     const ran = await home.run([name, "--json"], { cwd: home.path("named") });
     // It gets as far as the server, and there is none.

@@ -252,8 +252,8 @@ describe("WEB 4.5: what an answer means", () => {
     request_id: "req_1",
     retry_after,
   });
-  const stranger = { signed_in: false, new_site: true, at_home: true };
-  const owner = { signed_in: true, new_site: false, at_home: false };
+  const stranger = { signed_in: false, may_be_anonymous: true, at_home: true };
+  const owner = { signed_in: true, may_be_anonymous: false, at_home: false };
 
   test.each<[number, string | null, number | null, ReturnType<typeof remedyOf>]>([
     [403, "challenge_failed", null, "proof"],
@@ -289,6 +289,7 @@ describe("WEB 4.5: what an answer means", () => {
       "You were signed out, and nothing was published.",
       ["sign_in", "try_again"],
     ],
+    ["401 account_required", answer(401, { code: "account_required" }), stranger, "The server's words.", ["sign_in"]],
     ["403 challenge_failed", answer(403, { code: "challenge_failed" }), stranger, "The server's words.", ["try_again"]],
     ["403 cross_origin", answer(403, { code: "cross_origin" }), owner, "The server's words.", ["reload"]],
     ["403 site_frozen", answer(403, { code: "site_frozen" }), owner, "The server's words.", []],

@@ -74,7 +74,7 @@ function checkLimits(source: string, files: readonly ListedFile[], bytes: number
   if (files.length > limits.max_files) {
     const has = `${source} has ${count(files.length, "file")}, and the server takes ${limits.max_files} in one deploy.`;
     const folders = fullest(files);
-    const where = folders === "" ? "" : `Most are in ${folders}. `;
+    const where = folders === "" ? "" : `The fullest folders: ${folders}. `;
     throw new Failure("too_many_files", `${has} ${where}${less}${raise}`);
   }
   if (bytes > limits.max_bytes) {

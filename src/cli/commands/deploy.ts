@@ -157,19 +157,27 @@ function tellLinked(context: Context, given: CallWords): void {
   const linked = terminal.interactive ? linkBefore(context, given.argument) : undefined;
   if (linked === undefined) return;
   const update = commandFor(svc("update"), given.argument);
-  terminal.say(text`  This folder is ${linked.url}: ${cyan(update)} publishes there. Making a new site…`);
+  terminal.say(text`  ${given.argument ?? "This folder"} is ${linked.url}: ${cyan(update)} publishes there.`);
 }
 
-/** The time at which a site ends, as the server says now, for it may have been claimed since; null if it does not, or if the
- *  server says no more. */
-async function endOf({ server }: Context, { site_id, manage_token, expires_at }: Link): Promise<number | null> {
+const ASKING_MS = 3_000;
+
+/** The time at which a site ends, as the server says now, for it may have been claimed or deleted since; null if it does not end, or if
+ *  the server says no more. A deploy is done by then, so nobody waits long for it. */
+async function endOf(
+  { server }: Context,
+  { site_id, manage_token, expires_at }: Link,
+): Promise<number | null | "gone"> {
   if (expires_at === null || manage_token === null) return expires_at;
   const credential = { token: manage_token, from: OWN_LINK };
-  const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true } as const;
-  return ask(server, call, SITE_RECORD).then(
+  const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: false } as const;
+  const asked = ask(server, call, SITE_RECORD).then(
     (record) => (record.expires_at === null ? null : expires_at),
-    () => null,
+    (error: unknown) => (error instanceof ApiFailure && [404, 410].includes(error.status) ? "gone" : null),
   );
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ASKING_MS)));
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
 }
 
 /** Tells a person who meant to update what became of the site that this place had, and how to keep it. */
@@ -177,9 +185,11 @@ async function tellBefore(context: Context, before: Link): Promise<void> {
   const { terminal, cwd, now } = context;
   const { url, built, folder, site_id } = before;
   const path = shownFrom(cwd, built ?? folder);
-  terminal.say(dim(text`  This is a new site. The one before stays at ${url} (it was deployed from ${path}).`));
   const expires_at = await endOf(context, before);
-  if (expires_at !== null) {
+  const became = expires_at === "gone" ? `The one before, ${url}, is gone.` : `The one before stays at ${url}`;
+  const from = expires_at === "gone" ? "" : ` (it was deployed from ${path}).`;
+  terminal.say(dim(text`  This is a new site. ${became}${from}`));
+  if (typeof expires_at === "number") {
     const update = `${commandFor(svc("update"), path)} --site ${site_id}`;
     terminal.say(dim(text`  It ends on ${moment(expires_at, now())}, ${duration(expires_at - now())} from now.`));
     terminal.say(dim(text`  Keep it: ${svc("login")}, then ${svc(`claim ${site_id}`)}. Update it: ${update}.`));
@@ -198,7 +208,7 @@ export async function deploy(context: Context, given: CallWords): Promise<void> 
   const { site_id, version_id, manage_token: token } = answer;
   const deployed = { server: context.server, credential: { token: token!, from: "this deploy" }, site_id, version_id };
   await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
-  if (before !== undefined) await tellBefore(context, before);
+  if (before !== undefined && !given.has("quiet")) await tellBefore(context, before);
 }
 
 /** The link that this place had: its own, else that of the project whose build folder it is. */

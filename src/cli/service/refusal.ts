@@ -117,7 +117,7 @@ function untilWhen(error: string, later: string | null): string {
 const ENDED = `The server does not take this deploy token: it has expired or was revoked, or what you ask needs your account. ${svc("token create")} makes another.`;
 
 /** The manage_token of a folder's own link does not end by itself while the site is there. */
-const CLAIMED = `This folder's token has ended, most likely because the site was claimed in a browser. Was that you? ${svc("login")}, then the same command again.`;
+const CLAIMED = `The token that was saved here has ended, most likely because the site was claimed in a browser. Was that you? ${svc("login")}, then the same command again. If not, ${svc("<path>")} makes a new site.`;
 
 interface RefusedCall {
   path: string;
@@ -136,7 +136,8 @@ export function refusal(server: Server, asked: RefusedCall, response: Response, 
   const ended = status === 401 && asked.credential !== null && isDeployToken(asked.credential.token);
   // Made-up words of a server are told as they are: only its own sentence about tokens is put in other words.
   if (status === 401 && asked.credential?.from === OWN_LINK && forPeople(error) === "") {
-    return new ApiFailure(status, code, joined(CLAIMED, `The server is ${server.origin}.`, otherWays(server)), body);
+    const set = process.env["SVC_TOKEN"] ? "SVC_TOKEN is set and opens it no more: unset it first." : "";
+    return new ApiFailure(status, code, joined(CLAIMED, set), body);
   }
   if (code === "account_required") {
     return new ApiFailure(status, code, joined(error, `${svc("login")} signs you in.`, otherWays(server)), body);

@@ -72,7 +72,7 @@ export function requireSession(env: Env, server: Server, command: string): Crede
 function proxyNamed(base: string, env: Env): string | null {
   const proxy = proxyFor(new URL(base), env);
   if (proxy === null) return null;
-  return proxy.url === null ? `of ${proxy.variable}` : `${proxy.url.origin} (${proxy.variable})`;
+  return proxy.url === null ? `of ${proxy.variable}` : `${proxy.url.protocol}//${proxy.url.host} (${proxy.variable})`;
 }
 
 export const proxyOf = ({ base }: Server): string | null => proxyNamed(base, process.env);

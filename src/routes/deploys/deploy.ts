@@ -104,7 +104,7 @@ async function createSite(ctx: Ctx & Admitted<"anyone">) {
 /** `POST /`, the form of the start page: as `createSite`, with the key in the field `key`. */
 export async function createSiteByForm(ctx: Ctx) {
   refuseForeignOrigin(ctx);
-  const owner = ownerToBe(ctx.caller);
+  const owner = ownerToBe(ctx.caller, ctx.parts.config.anonymous);
   await countNewSite(ctx, owner);
   const { fields, zip } = await readUploadForm(ctx, owner !== null);
   return publishNew(ctx, owner, { zip, key_hash: idempotencyKey(fields.key ?? null) }, owner === null);

@@ -140,10 +140,10 @@ export class Machine {
   }
 
   #publisher(job: Job) {
-    const { csrf, site_id } = this.parts.setup;
+    const { csrf, site_id, accounts_only } = this.parts.setup;
     return {
       signed_in: csrf !== null && withAccount(job),
-      new_site: job.target.kind === "new",
+      may_be_anonymous: job.target.kind === "new" && !accounts_only,
       at_home: site_id === null,
     };
   }

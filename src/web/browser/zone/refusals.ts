@@ -66,15 +66,15 @@ export const SIGNED_OUT: Answer = { status: 401, body: {}, request_id: null, ret
 /** The person who publishes, and the kind of deploy. */
 interface Publisher {
   signed_in: boolean;
-  new_site: boolean;
+  may_be_anonymous: boolean;
   /** Not on a site's own page, which says what else can be done with it. */
   at_home: boolean;
 }
 
-function signedOut({ new_site }: Publisher): Trouble {
+function signedOut({ may_be_anonymous }: Publisher): Trouble {
   return {
     sentence: "You were signed out, and nothing was published.",
-    offers: ["sign_in", "try_again", ...(new_site ? (["without_account"] as const) : [])],
+    offers: ["sign_in", "try_again", ...(may_be_anonymous ? (["without_account"] as const) : [])],
   };
 }
 
@@ -100,6 +100,7 @@ export function troubleOf(answer: Answer | null, publisher: Publisher, online: b
   }
   const { status, body } = answer;
   const { code } = body;
+  if (code === "account_required") return { ...said(answer), offers: ["sign_in"] };
   if (status === 401) return signedOut(publisher);
   if (status === 429) return tooMany(answer, publisher);
   if (code === "challenge_failed") return { ...said(answer), offers: ["try_again"] };

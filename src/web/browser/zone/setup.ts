@@ -8,13 +8,15 @@ export interface Setup extends UploadLimits {
   csrf: string | null;
   /** Whether a deploy without an account wants a proof of work. */
   challenge: boolean;
+  /** Whether sites are made by accounts alone (`SVC_ANONYMOUS=off`). */
+  accounts_only: boolean;
   /** The site that gets a version here; null for a new site. */
   site_id: string | null;
   live_version_id: string | null;
 }
 
 export function setupOf(zone: HTMLElement): Setup {
-  const { maxFiles, maxBytes, maxZipBytes, worker, csrf, challenge, site, live } = zone.dataset;
+  const { maxFiles, maxBytes, maxZipBytes, worker, csrf, challenge, accountsOnly, site, live } = zone.dataset;
   return {
     max_files: Number(maxFiles),
     max_bytes: Number(maxBytes),
@@ -22,6 +24,7 @@ export function setupOf(zone: HTMLElement): Setup {
     worker: worker!,
     csrf: csrf || null,
     challenge: challenge === "pow",
+    accounts_only: accountsOnly !== undefined,
     site_id: site || null,
     live_version_id: live || null,
   };

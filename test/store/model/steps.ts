@@ -1,6 +1,6 @@
 /** One step of a run: operations side by side, perhaps beside a sweep or a backup, perhaps with a process that stands still
  *  or is killed, perhaps ended by kill -9; or time. */
-import { readdirSync } from "node:fs";
+import { readdirSync, statSync } from "node:fs";
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import { operate } from "../../kit/operator.ts";
@@ -21,17 +21,20 @@ export interface Step {
   age: number;
 }
 
+/** An upload may be on its way for as long: its files are no orphans yet (RELIABILITY 2, G1). */
+const HOUR_MS = 3_600_000;
 const CLOCK_BEHIND = /clock is behind/;
 
 async function sweep(world: World, crashed: () => boolean, alone: boolean): Promise<void> {
+  const began = world.now();
   const { code, stderr } = await world.operate("gc");
   if (CLOCK_BEHIND.test(stderr)) return void world.refused_sweeps++;
   if (code !== 0 && !crashed()) throw new Violation(`a sweep ended with ${code}: ${stderr}`);
-  if (code === 0 && alone) checkOrphans(world);
+  if (code === 0 && alone) checkOrphans(world, began);
 }
 
 /** After a sweep with nothing else under way no file is left that nothing names, once it is over an hour old. */
-function checkOrphans({ data_dir }: World): void {
+function checkOrphans({ data_dir }: World, swept_at: number): void {
   using db = new Database(join(data_dir, "db"), { readonly: true });
   const rows = db
     .query<{ sha256: string }, []>("select distinct sha256 from files join blobs using (blob_no)")
@@ -40,10 +43,11 @@ function checkOrphans({ data_dir }: World): void {
   const named = new Set(rows);
   const blobs = join(data_dir, "blobs");
   const stored = readdirSync(blobs).flatMap((folder) => readdirSync(join(blobs, folder)));
+  const isOld = (sha256: string) => statSync(join(blobs, sha256.slice(0, 2), sha256)).mtimeMs <= swept_at - HOUR_MS;
   const missing = rows.filter((sha256) => !stored.includes(sha256));
   if (missing.length > 0) throw new Violation(`${missing.length} blobs that versions name are gone`);
   const held = db.query<{ n: number }, []>("select count(*) as n from holds").get()!.n > 0;
-  const orphans = stored.filter((sha256) => !named.has(sha256));
+  const orphans = stored.filter((sha256) => !named.has(sha256) && isOld(sha256));
   if (!held && orphans.length > 0) throw new Violation(`a sweep left ${orphans.length} orphans`);
 }
 

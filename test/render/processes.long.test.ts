@@ -245,8 +245,9 @@ test("CONTRACT 9: the browser's sandbox is on where the kernel allows one, and e
     async (server, data_dir) => {
       const site = await deploy(server, SLOW);
       // The first is tried with its sandbox in any case.
-      await until(() => flagsOf(data_dir).some((flags) => allowed || flags.includes("--no-sandbox")));
-      expect(flagsOf(data_dir).some((flags) => flags.includes("--no-sandbox"))).toBe(!allowed);
+      let seen: ReturnType<typeof flagsOf> = [];
+      await until(() => (seen = flagsOf(data_dir)).some((flags) => allowed || flags.includes("--no-sandbox")));
+      expect(seen.some((flags) => flags.includes("--no-sandbox"))).toBe(!allowed);
       expect((await seenAt(server, site)).status).toBe("done");
       expect(server.stderr().includes("runs without its sandbox")).toBe(!allowed);
       expect(await seenAt(server, await deploy(server, TEXT))).toMatchObject({ status: "done" });

@@ -23,7 +23,7 @@ let home: Home;
 /** The port of a server of each scheme. */
 const ports: Record<string, number> = {};
 const servers: Bun.Server<unknown>[] = [];
-/** What the servers were sent, and what the proxy was asked for. */
+/** The requests that the servers got, and those that the proxy got. */
 let received: { path: string; bytes: number }[] = [];
 let asked: { way: string; authorization: string | undefined }[] = [];
 let proxy: Server;

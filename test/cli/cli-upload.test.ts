@@ -22,19 +22,19 @@ describe("the server's limits are asked for and checked before the upload", () =
         Array.from({ length: 21 }, (_, i) => [`${"ab"[i % 3] ?? "b/c"}/f${i}.txt`, "x".repeat(i + 1)]),
       ),
       "too_many_files",
-      "has 21 files, and the server takes 20 in one deploy. The fullest folders: a/ (7), b/c/ (7), b/ (7). Leave files out with a .svcignore, or deploy a smaller folder. Or whoever runs the server raises its limits: svc-server --max-files 21",
+      "has 21 files, and the server takes 20 in one deploy. The fullest folders: a/ (7), b/c/ (7), b/ (7). Leave files out with a .svcignore, or deploy a smaller folder. Or the server's operator raises the limits: svc-server --max-files 21",
     ],
     [
       "too many bytes",
       { "a.txt": "a".repeat(60_000), "b.txt": "b".repeat(40_001) },
       "deploy_too_large",
-      "is 100001 bytes large, and the server takes 100000 bytes in one deploy. The largest files: a.txt (59 KB), b.txt (39 KB). Leave files out with a .svcignore, or deploy a smaller folder. Or whoever runs the server raises its limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB",
+      "is 100001 bytes large, and the server takes 100000 bytes in one deploy. The largest files: a.txt (59 KB), b.txt (39 KB). Leave files out with a .svcignore, or deploy a smaller folder. Or the server's operator raises the limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB",
     ],
     [
       "too large a zip",
       { "x.bin": noise(40_000), "y.bin": noise(30_000), "z.txt": "z" },
       "zip_too_large",
-      "The largest files: x.bin (39 KB), y.bin (29 KB), z.txt (1 byte). Leave files out with a .svcignore, or compress images and media. Or whoever runs the server raises its limits: svc-server --max-zip-bytes 1MB",
+      "The largest files: x.bin (39 KB), y.bin (29 KB), z.txt (1 byte). Leave files out with a .svcignore, or compress images and media. Or the server's operator raises the limits: svc-server --max-zip-bytes 1MB",
     ],
   ];
   test.each(CASES)(

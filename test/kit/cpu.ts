@@ -116,7 +116,7 @@ export async function medians(rounds: number, ...works: ((round: number) => Prom
 
 /** Fewer rounds may be alike by chance. */
 const LEAST_ROUNDS = 10;
-/** What is beyond chance: so many standard errors of a median lie between it and what counts (one is half the root of n ranks). */
+/** So many standard errors of a median set chance aside; one is half the root of n ranks. */
 const BEYOND = 3;
 
 /** How many times as long `one` took as `other`, round by round: the median, and what it is at least where chance is set aside. */

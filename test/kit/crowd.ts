@@ -18,7 +18,7 @@ export function open(port: number, first = "", secure = false, from = "127.0.0.1
   const socket = secure ? connectSecurely({ ...to, rejectUnauthorized: false }) : connect(to);
   let closed = false;
   let waiting: ((status: number | null) => void) | undefined;
-  /** Of answers that came before anybody asked for them. */
+  /** The answers that came before anybody asked for them. */
   const early: number[] = [];
   let text = "";
   const answered = () => {

@@ -39,7 +39,7 @@ const fetched = async (address: string, init: RequestInit = {}): Promise<{ answe
   return { answer, bytes: await answer.bytes() };
 };
 
-/** What tar makes of it: path → text. */
+/** The files in a package, path → text. */
 async function unpacked(bytes: Uint8Array): Promise<Map<string, string>> {
   const archive = new Bun.Archive(bytes);
   const files = await archive.files();

@@ -165,12 +165,12 @@ describe("WEB 4.2: what is left out", () => {
     expect(tooMuch(many, limits)).toEqual({
       sentence:
         "There are 4 files in it, and a site may have 3 files. Leave some out, or give the folder that is the site alone. " +
-        "Whoever runs this server can raise its limits: svc-server --max-files 4.",
+        "The operator of this server can raise its limits: svc-server --max-files 4.",
     });
     const large = await collect(given({ s: { a: sized(10), b: sized(3000), c: sized(20) } }), SIGNAL);
     expect(tooMuch(large, limits)).toEqual({
       sentence:
-        "It has 3 KB, and a site may have 2 KB. Whoever runs this server can raise its limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB. " +
+        "It has 3 KB, and a site may have 2 KB. The operator of this server can raise its limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB. " +
         "Leave out or shrink what takes the most:",
       files: [
         { path: "b", bytes: 3000 },

@@ -59,10 +59,10 @@ function fullest(files: readonly { path: string }[]): string {
   return most.map(([folder, n]) => `${folder} (${n})`).join(", ");
 }
 
-/** The way out for a person who runs the server, as in the first week, or knows who does. */
+/** The way out for a person who runs the server, as in the first week, or knows its operator. */
 function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits): string {
   const command = limitsRaised(needs, limits);
-  return command === null ? "" : ` Or whoever runs the server raises its limits: ${command}`;
+  return command === null ? "" : ` Or the server's operator raises the limits: ${command}`;
 }
 
 function checkLimits(source: string, files: readonly ListedFile[], bytes: number, limits: UploadLimits): void {

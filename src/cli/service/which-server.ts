@@ -26,7 +26,7 @@ function elsewhere({ origin }: Server, env: Env): string | null {
 export const otherWays = (server: Server, env: Env = process.env): string =>
   sentences(another(server), elsewhere(server, env));
 
-/** For who was given the program of one server and publishes on another: which one, and why. */
+/** The line for a person who was given the program of one server and publishes on another: which one, and why. */
 export function notTheGiven({ origin, chosen_by }: Server, given = GIVEN_SERVER): string | null {
   if (given === null || new URL(given).origin === origin) return null;
   if (chosen_by !== "DEPLOY_URL" && chosen_by !== "login") return null;

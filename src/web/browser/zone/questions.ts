@@ -60,10 +60,10 @@ export function tooMuch({ files, more }: Collected, limits: UploadLimits): Troub
   };
 }
 
-/** A way out for who runs the server, or knows who does. */
+/** The way out for a person who runs the server, or knows its operator. */
 function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits): string {
   const command = limitsRaised(needs, limits);
-  return command === null ? "" : `Whoever runs this server can raise its limits: ${command}.`;
+  return command === null ? "" : `The operator of this server can raise its limits: ${command}.`;
 }
 
 /** `files` are those in the zip, if they are known. */

@@ -5,9 +5,10 @@ import { KEPT_HEADERS } from "../http/answers.ts";
 import { sessionCookieName } from "../http/context.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { ELSEWHERE, MEANING } from "./codes.ts";
+import { headersOf, HEADERS, OF_ALL, OF_LIMITED } from "./headers.ts";
 import { API, MCP, SITE_HOST } from "./index.ts";
 import { type RowContent, type Parameter, type ApiRow, type ApiRows, TAGS } from "./row.ts";
-import { integer, type Json, literal, type NamedShape, type Schema, type Shape, string } from "./shapes/builder.ts";
+import type { Json, NamedShape, Schema } from "./shapes/builder.ts";
 import {
   ACCOUNT,
   CHALLENGE,
@@ -62,6 +63,7 @@ import {
   VERSION_ID,
 } from "./shapes/common.ts";
 import {
+  CHECKED,
   DEPLOY_RESULT,
   DRY_RUN,
   FILE_CHANGES,
@@ -88,6 +90,7 @@ import {
   REVOKED,
   SETTINGS,
   SITE,
+  RECEIPT,
   VERSION,
 } from "./shapes/sites.ts";
 import { codesOf, type Requirement, requirements, schemesOf } from "./who.ts";
@@ -112,49 +115,13 @@ addresses that are not here \`not_found\`.
 
 Every GET answers HEAD too. Changes are additive: members, codes and values may join, so let be what you do not know.`;
 
-const header = (description: string, { schema }: Shape, required = true): Json => ({
-  description,
-  required,
-  schema: schema(),
-});
-
-const HEADERS: Readonly<Record<string, Json>> = {
-  "X-Request-Id": header(
-    "Of this answer; the server's log has it too.",
-    string("A name.", { pattern: "^req_[0-9a-f]{16}$" }),
-  ),
-  "Svc-Version": header("The date of the API. Changes are additive.", literal(KEPT_HEADERS["svc-version"], "A date.")),
-  "WWW-Authenticate": header("How to send a credential.", literal("Bearer", "The scheme.")),
-  "Retry-After": header("Seconds to wait.", integer("A number."), false),
-  RateLimit: header("What is left, and when more is (IETF draft).", string('`"deploy";r=9;t=60`.'), false),
-  "RateLimit-Policy": header("Which limits hold (IETF draft).", string('`"deploy";q=10;w=60`.'), false),
-  "RateLimit-Limit": header("As RateLimit, for older clients.", integer("Calls."), false),
-  "RateLimit-Remaining": header("As RateLimit, for older clients.", integer("Calls."), false),
-  "RateLimit-Reset": header("As RateLimit, for older clients.", integer("Seconds."), false),
-  "Set-Cookie": header("Of a browser: a cookie.", string("A cookie."), false),
-  Location: header("Where it is, or goes on.", string("An address.")),
-  ETag: header("For If-None-Match and If-Match.", string("An entity tag.")),
-  "Svc-Visibility": header("`pending`: it waits for the owner.", literal("pending", "The one value."), false),
-  Allow: header("What the address takes.", string("Methods.")),
-};
-
-const OF_ALL: readonly string[] = ["X-Request-Id", "Svc-Version"];
-const OF_LIMITED: readonly string[] = [
-  "RateLimit",
-  "RateLimit-Policy",
-  "RateLimit-Limit",
-  "RateLimit-Remaining",
-  "RateLimit-Reset",
-];
-
-const headersOf = (names: readonly string[]): { [name: string]: Json } =>
-  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
 /** Named shapes, in the order of the document. */
 const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
   [
     DEPLOY_RESULT,
     DRY_RUN,
     FILE_CHANGES,
+    CHECKED,
     HEALED,
     WARNING,
     RENDER_WARNING,
@@ -168,6 +135,7 @@ const SCHEMAS: Readonly<Record<string, Schema>> = Object.fromEntries(
     SHA256,
     SITE,
     VERSION,
+    RECEIPT,
     CLAIMED,
     ATTACHED,
     ACCOUNT_SITES,

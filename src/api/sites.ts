@@ -70,10 +70,16 @@ const CLAIMABLE = {
   claim_url: "http://localhost:8787/claim/site_k3v9x0q2m7w1z8t4b6cd#svc_claim_EXAMPLE",
 } as const;
 
+/** The answer has the figures of the deploy (BEYOND 15). */
+const counted = (answers: ReturnType<typeof ok>): Readonly<Record<200, RowAnswer>> => ({
+  200: { ...answers[200], headers: ["Svc-Receipt"] },
+});
+
 const deployed = (
   description: string,
   more: Readonly<Record<string, string>> = {},
-): Readonly<Record<number, RowAnswer>> => ok(description, anyOf([DEPLOY_RESULT, DRY_RUN]), { ...DEPLOYED, ...more });
+): Readonly<Record<number, RowAnswer>> =>
+  counted(ok(description, anyOf([DEPLOY_RESULT, DRY_RUN]), { ...DEPLOYED, ...more }));
 
 /** Common to both deploys. */
 const deploy = {
@@ -240,6 +246,7 @@ export const SITE_ROWS = {
       200: {
         description: "It is shown. With `dry_run`, what would be.",
         content: json(anyOf([PREVIEW, DRY_RUN])),
+        headers: ["Svc-Receipt"],
       },
     },
     codes: [...UPLOAD_CODES, ...CHANGES],

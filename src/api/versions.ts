@@ -2,7 +2,7 @@
 import { ok, type ApiRows } from "./row.ts";
 import { custom, oneOf } from "./shapes/builder.ts";
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
-import { VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
+import { RECEIPT, VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
 import { CHANGES } from "./sites.ts";
 
 export const VERSION_ROWS = {
@@ -14,6 +14,16 @@ export const VERSION_ROWS = {
     who: { site: "read" },
     answers: ok("The versions.", WITHHELD, { withheld: ["f2c9d04b8a6e1357"] }),
     codes: [],
+  },
+  "GET /sites/:id/versions/:version_id/receipt": {
+    id: "readReceipt",
+    tag: "Sites",
+    summary: "Read what was said of a version",
+    description: "The receipt of the last deploy of this content. Parts that are older than their figures are null.",
+    who: { site: "read" },
+    path: { id: SITE_ID, version_id: VERSION_ID },
+    answers: ok("The receipt.", RECEIPT),
+    codes: ["unknown_version"],
   },
   "DELETE /sites/:id/versions/:version_id": {
     id: "deleteVersion",

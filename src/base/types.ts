@@ -159,6 +159,16 @@ export interface ManifestFile {
   made: boolean;
 }
 
+/** How much of an upload the lint read: the receipt says so even if it found nothing (BEYOND 15). */
+export interface Checked {
+  /** Pages that somebody wrote; lists of files and other pages of the service's own do not count. */
+  pages: number;
+  /** Distinct pairs of a file and a path of the site that it names, in whatever way. Other hosts are not asked. */
+  links: number;
+  /** Uploaded files whose content was read. */
+  files: number;
+}
+
 /** The version that the pipeline makes of an upload, ready to be stored. */
 export interface BuiltVersion {
   /** First 16 hex digits of `digest`. */
@@ -175,6 +185,7 @@ export interface BuiltVersion {
   blobs: ReadonlyMap<string, Bytes>;
   healed: readonly Healed[];
   warnings: readonly Warning[];
+  checked: Checked;
   /** The messages of `suspicious_content`: with any of them an anonymous site is put in quarantine. */
   suspicions: readonly string[];
 }

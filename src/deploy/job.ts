@@ -4,6 +4,7 @@ import type { BuiltVersion, Bytes, Limits, SiteContext } from "../base/types.ts"
 import type { ReviewThread } from "../comments/carry.ts";
 import type { Published, PublishTarget } from "../store/publish.ts";
 import type { Bounds, Charged } from "../store/quotas.ts";
+import type { ChangeCounts } from "../store/receipts.ts";
 import type { NewToken } from "../store/sites.ts";
 import type { UploadFile } from "./upload-file.ts";
 
@@ -41,13 +42,17 @@ export interface RehearsalJob extends UploadJob {
   bounds: Bounds;
 }
 
-export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "healed" | "warnings"> & {
+export type Rehearsed = Pick<BuiltVersion, "version_id" | "title" | "spa" | "healed" | "warnings" | "checked"> & {
+  /** The size of the upload. */
+  size: Pick<BuiltVersion, "files" | "bytes">;
+  /** Against what is live; null for a new site. */
+  changes: ChangeCounts | null;
   /** Paths of uploaded files, against what is live. */
   files: { added: string[]; changed: string[]; removed: string[] };
 };
 
 export type Deployed = Published &
-  Pick<BuiltVersion, "title" | "healed" | "warnings" | "files" | "bytes"> & {
+  Pick<BuiltVersion, "title" | "healed" | "warnings" | "checked" | "files" | "bytes"> & {
     /** Open threads of comments whose passage it edited or took away. */
     review: ReviewThread[];
     /** For a preview: compared with what is live. */

@@ -7,9 +7,9 @@ import { carryThreads, type ReviewThread } from "../comments/carry.ts";
 import { build, planUpload, type Ingested, openDelta } from "../pipeline/index.ts";
 import { dieWithParent, serveParent } from "../run/serve-parent.ts";
 import { serviceClock } from "../run/thread.ts";
-import { compareUploads, openStore, readBrands, type Store } from "../store/index.ts";
+import { compareUploads, countChanges, openStore, readBrands, type Store } from "../store/index.ts";
 import { DamagedBlob, diskRefusal, refusals, refuseCollision } from "../store/refusals.ts";
-import type { ChangedFile, Versions, Stored } from "../store/versions.ts";
+import type { ChangedFile, Changes, Versions, Stored } from "../store/versions.ts";
 import { takeZip } from "./upload-file.ts";
 import type {
   Deployed,
@@ -126,13 +126,13 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
   });
   const moved = target.kind === "existing" && published.changed;
   const carried = moved ? await carryPublished(store, target.site_id) : { review: [] };
-  const { title, healed, warnings, files, bytes } = version;
+  const { title, healed, warnings, checked, files, bytes } = version;
   const { site_id, live_version_id } = published.site;
   const compared =
     target.kind === "preview"
-      ? { compared: await comparedWith({ site_id, version_id: live_version_id }, version, store.versions) }
+      ? { compared: pathsIn(await comparedWith({ site_id, version_id: live_version_id }, version, store.versions)) }
       : {};
-  const said = { title, healed, warnings, files, bytes, ...carried, ...compared, stages: stages() };
+  const said = { title, healed, warnings, checked, files, bytes, ...carried, ...compared, stages: stages() };
   return { deployed: { ...published, ...said } };
 }
 
@@ -178,19 +178,22 @@ async function plan(list: Uint8Array, site_id: string, limits: Limits, store: St
   return { version_id, live: stored && site.live_version_id === version_id, stored, need };
 }
 
-type Compared = Rehearsed["files"];
-
 const pathsOf = (files: readonly ChangedFile[]): string[] => files.map(({ path }) => path);
+
+const pathsIn = ({ added, changed, removed }: Changes): Rehearsed["files"] => ({
+  added: pathsOf(added),
+  changed: pathsOf(changed),
+  removed: pathsOf(removed),
+});
 
 /** How the uploaded files of a version differ from a stored one; without one all are added. */
 async function comparedWith(
   stored: { site_id: string; version_id: string } | null,
   { manifest }: Pick<BuiltVersion, "manifest">,
   versions: Pick<Versions, "manifest">,
-): Promise<Compared> {
+): Promise<Changes> {
   const live = stored && (await versions.manifest(stored.site_id, stored.version_id));
-  const { added, changed, removed } = compareUploads(live?.values() ?? [], manifest);
-  return { added: pathsOf(added), changed: pathsOf(changed), removed: pathsOf(removed) };
+  return compareUploads(live?.values() ?? [], manifest);
 }
 
 async function rehearse(
@@ -198,16 +201,15 @@ async function rehearse(
   { against, charged, bounds }: Pick<RehearsalJob, "against" | "charged" | "bounds">,
   { admit, versions }: Pick<Store, "admit"> & { versions: Pick<Versions, "stored" | "manifest"> },
 ): Promise<Rehearsed> {
-  const { version_id, title, spa, healed, warnings } = version;
+  const { version_id, title, spa, healed, warnings, checked, files, bytes } = version;
   if (against) refuseCollision((await versions.stored(against.site_id, version_id))?.digest, version);
   await admit(charged, version, bounds);
+  const compared = await comparedWith(against, version, versions);
   return {
-    version_id,
-    title,
-    spa,
-    healed,
-    warnings,
-    files: await comparedWith(against, version, versions),
+    ...{ version_id, title, spa, healed, warnings, checked },
+    size: { files, bytes },
+    changes: against && countChanges(against.version_id, compared),
+    files: pathsIn(compared),
   };
 }
 

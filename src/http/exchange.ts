@@ -76,6 +76,10 @@ export class Exchange {
   address(): string | null {
     return (this.#address ??= this.peer.address());
   }
+  /** Milliseconds since it began. */
+  elapsed_ms(): number {
+    return performance.now() - this.started;
+  }
   setCookie(value: string): void {
     (this.cookies ??= []).push(value);
   }

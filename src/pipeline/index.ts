@@ -58,6 +58,7 @@ export function build(
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages, budget, redirects);
+  const { warnings, checked } = lint(draft, asOwned(spa, site), progress, pages, budget, redirects);
   return {
     version_id: versionIdOf(digest),
     digest,
@@ -66,7 +67,8 @@ export function build(
     ...uploaded(draft),
     ...describe(whole, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: lint(draft, asOwned(spa, site), progress, pages, budget, redirects).warnings,
+    warnings,
+    checked,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

@@ -93,6 +93,28 @@ async function deleteVersion({ params, parts, site, by }: Ctx & Admitted<{ owner
   return { ok: true, deleted: [version_id], freed_bytes };
 }
 
+/** `GET /sites/:id/versions/:version_id/receipt` (BEYOND 15). Of a version from before receipts all that was said is null. */
+async function readReceipt({ params, parts, site }: SiteCtx) {
+  const { store } = parts;
+  const version = await store.versions.stored(site.site_id, params.version_id!);
+  if (version === null) throw refusals.unknownVersion();
+  const { version_id, created_at, files, bytes } = version;
+  const receipt = await store.versions.receipt(site.site_id, version_id);
+  const { checked = null, changes = null, healed = null, warnings = null, left_out = 0 } = receipt ?? {};
+  return {
+    version_id,
+    created_at,
+    live: version_id === site.live_version_id,
+    files,
+    bytes,
+    checked,
+    changes: changes && { ...changes, named: undefined },
+    healed,
+    warnings,
+    ...(left_out > 0 && { left_out }),
+  };
+}
+
 /** `GET /sites/:id/withheld`: a route of its own, for the record of a site gains no member (BEYOND 0). */
 async function listWithheld({ parts, site }: SiteCtx) {
   return { withheld: await parts.store.versions.withheld(site.site_id) };
@@ -237,6 +259,7 @@ export const SITE_HANDLERS = {
   "POST /sites/:id/previews/:name/promote": promotePreview,
   "GET /sites/:id": readSite,
   "GET /sites/:id/withheld": listWithheld,
+  "GET /sites/:id/versions/:version_id/receipt": readReceipt,
   "DELETE /sites/:id/versions/:version_id": deleteVersion,
   "GET /sites/:id/settings": readSettings,
   "PATCH /sites/:id/settings": changeSettings,

@@ -17,7 +17,7 @@ export { SERVER } from "./notices.ts";
 export { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "./people/device-logins.ts";
 export { databaseFile, SCHEMA } from "./sqlite/database.ts";
 export { prepareDataDir } from "./sqlite/prepare.ts";
-export { compareUploads } from "./versions.ts";
+export { compareUploads, countChanges } from "./versions.ts";
 
 /** Writes the last use of a credential down without waiting for it. */
 function usesNoted({ call, isBusy }: Writer, group: string, lost: ServingOptions["lost"]): (id: string) => void {

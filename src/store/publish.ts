@@ -16,7 +16,8 @@ import { isDiskFull, refusals, refuseCollision } from "./refusals.ts";
 import { askRender } from "./renders.ts";
 import { keepNewest } from "./retention.ts";
 import { manageTokens, type NewToken, type RolledBack, siteRows } from "./sites.ts";
-import { addVersion, LISTED, type NewVersion } from "./versions.ts";
+import { addVersion, compareWith, LISTED, type NewVersion } from "./versions.ts";
+import { receipts, type VersionChanges } from "./receipts.ts";
 
 /** The target of a deploy: a new site, one that exists, or a preview. */
 export type PublishTarget =
@@ -53,6 +54,8 @@ export interface Published {
   version_id: string;
   /** False if the content was live already. */
   changed: boolean;
+  /** Against what was live before; null for a new site. */
+  changes: VersionChanges | null;
   /** When a preview ends, in epoch milliseconds; left out for what went live. */
   shown_until?: number;
 }
@@ -158,10 +161,10 @@ function holderOf(target: PublishTarget): string | null {
 const MISSING_BLOB = new Error("a blob went missing since it was put");
 
 /** Inside the transaction, once it is known that the site has no such version. */
-function* addNew(site: Site, { version, bounds }: Publish, now: number): Op<void> {
+function* addNew(site: Site, { version, bounds }: Publish, changes: VersionChanges | null, now: number): Op<void> {
   const added = yield* charges.addedBy(site, version);
   yield* charges.refuseOverQuota(site, added, bounds, now);
-  const site_no = yield* addVersion(site, version, new Date(now).toISOString());
+  const site_no = yield* addVersion(site, version, changes, new Date(now).toISOString());
   yield* charges.countVersion(site.site_id, site_no, added);
 }
 
@@ -180,8 +183,15 @@ const siteToBe = ({ site_id, owner, network }: NewSite) => ({
   network,
 });
 
+/** Against what is live now. It reads two manifests, so it is done before the transaction, and again in it only if the site
+ *  moved on meanwhile. */
+function* compareWithLive({ target, version }: Publish): Op<VersionChanges | null> {
+  const site = target.kind === "new" ? null : yield* siteRows.byId.get(target.site_id);
+  return site && (yield* compareWith({ site_id: site.site_id, version_id: site.live_version_id }, version));
+}
+
 /** W6: all of a deploy that must be true together. */
-function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published> {
+function* commit(publish: Publish, compared: VersionChanges | null, place: BlobPlace, now: number): Op<Published> {
   const { target, version, tokens } = publish;
   const at = new Date(now).toISOString();
   const { version_id } = version;
@@ -192,11 +202,13 @@ function* commit(publish: Publish, place: BlobPlace, now: number): Op<Published>
   const stored = yield* storedDigest.get(site_id, version_id);
   refuseCollision(stored?.digest, version);
   // The version of a repeated deploy may have been removed since: its site is the answer all the same.
-  if (!stored && !repeated) yield* addNew(site, publish, now);
+  const changes = compared?.against === site.live_version_id ? compared : yield* compareWithLive(publish);
+  if (!stored && !repeated) yield* addNew(site, publish, changes, now);
   const shown = repeated ? { changed: false } : yield* show(site, publish, now);
+  if (stored && shown.changed) yield* receipts.keepFigures(site_id, version_id, { checked: version.checked, changes });
   yield* manageTokens.add(site_id, tokens, at, holderOf(target));
   if (target.kind !== "new") yield* permission.noteUse(target.by, now);
-  return { site: (yield* siteRows.byId.get(site_id))!, version_id, ...shown };
+  return { site: (yield* siteRows.byId.get(site_id))!, version_id, changes, ...shown };
 }
 
 /** Shows a stored version: live, or as a preview. */
@@ -216,11 +228,12 @@ function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "c
 
 async function putAndCommit({ db, place, now }: Backend, publish: Publish): Promise<Published> {
   await db.read(admitPublish(publish, now()));
+  const compared = await db.read(compareWithLive(publish));
   for (let left = ATTEMPTS; left > 0; left--) {
     await place.put(publish.version);
     try {
       return await db.change(
-        () => commit(publish, place, now()),
+        () => commit(publish, compared, place, now()),
         ({ site }) => [site.slug],
       );
     } catch (error) {

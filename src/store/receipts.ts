@@ -1,10 +1,25 @@
 /** Receipts: what the service said of a deploy, kept with the version that it made. They are bounded, for the receipt of two
  *  hundred files with odd names is a megabyte, and there are as many receipts as versions. */
-import type { BuiltVersion, Healed, Warning } from "../base/types.ts";
+import type { BuiltVersion, Checked, Healed, Warning } from "../base/types.ts";
 import { type Op, statement } from "./operation.ts";
 
 /** Bytes of both lists together, as they are written down. */
 const MOST_BYTES = 64 * 1024;
+
+/** How the uploaded files of a version differ from those of the one that was live before. */
+export interface ChangeCounts {
+  /** The version_id of that one; it may have been deleted since. */
+  against: string;
+  added: number;
+  changed: number;
+  removed: number;
+  same: number;
+}
+
+/** The first path of each kind, to tell versions apart by; null where there is none, or where it is long. */
+export type NamedChanges = Readonly<Record<"added" | "changed" | "removed", string | null>>;
+
+export type VersionChanges = ChangeCounts & { named: NamedChanges };
 
 /** The receipt of the deploy that made a version. */
 export interface Receipt {
@@ -12,9 +27,14 @@ export interface Receipt {
   warnings: readonly Warning[];
   /** How many entries did not fit. */
   left_out: number;
+  /** Null if the receipt is older than such figures are. */
+  checked: Checked | null;
+  /** The same; and null for the first version of a site. */
+  changes: VersionChanges | null;
 }
 
 type ToReceipt = Pick<BuiltVersion, "healed" | "warnings">;
+type VersionFigures = Pick<BuiltVersion, "checked"> & { changes: VersionChanges | null };
 
 /** The entries of `list`, whole and in their order, that fit into what is left of `room`. */
 function fitting(list: readonly unknown[], room: number): { texts: string[]; bytes: number } {
@@ -51,29 +71,102 @@ function receiptBytes(said: ToReceipt): number {
 /** The same for a stored row. */
 export const RECEIPT_SQL = "octet_length(healed) + octet_length(warnings)";
 
-const insert = statement(
-  "insert into receipts (version_no, left_out, warned, healed, warnings) values (?, ?, ?, ?, ?)",
-);
+const FIGURES =
+  "checked_pages, checked_links, checked_files, against, added, changed, removed, same, named_added, named_changed, named_removed";
+const PLACES = Array(FIGURES.split(",").length).fill("?").join(", ");
 
-function keepReceipt(version_no: number, said: ToReceipt): Op<void> {
-  const { healed, warnings, left_out } = written(said);
-  return insert.do(version_no, left_out, said.warnings.length, healed, warnings);
+/** The figures in that order. */
+function figuresOf({ checked: { pages, links, files }, changes }: VersionFigures): (number | string | null)[] {
+  if (changes === null) return [pages, links, files, ...Array<null>(8).fill(null)];
+  const { against, added, changed, removed, same, named } = changes;
+  return [pages, links, files, against, added, changed, removed, same, named.added, named.changed, named.removed];
 }
 
-const ofVersion = statement<{ healed: string; warnings: string; left_out: number }>(
-  `select healed, warnings, left_out from versions join receipts using (version_no)
+const insert = statement(
+  `insert into receipts (version_no, left_out, warned, healed, warnings, ${FIGURES})
+   values (?, ?, ?, ?, ?, ${PLACES})`,
+);
+
+function keepReceipt(version_no: number, said: ToReceipt & VersionFigures): Op<void> {
+  const { healed, warnings, left_out } = written(said);
+  return insert.do(version_no, left_out, said.warnings.length, healed, warnings, ...figuresOf(said));
+}
+
+const setFigures = statement(
+  `update receipts set (${FIGURES}) = (${PLACES})
+   where version_no = (select version_no from versions where site_id = ? and version_id = ?)`,
+);
+
+/** A version was deployed again: its figures are those of the last time. What was fixed and warned of follows from the files. */
+const keepFigures = (site_id: string, version_id: string, figures: VersionFigures): Op<void> =>
+  setFigures.do(...figuresOf(figures), site_id, version_id);
+
+/** Takes the names of a version's files out of receipts of other versions of its site: the version is about to be deleted. */
+const forgetNames = statement(
+  `update receipts set named_removed = null
+   where against = (select version_id from versions where version_no = ?1) and named_removed is not null
+     and (select site_id from versions where versions.version_no = receipts.version_no)
+       = (select site_id from versions where version_no = ?1)`,
+);
+
+/** The columns of a row's figures: all null in receipts that are older than they are. */
+interface FigureColumns {
+  checked_pages: number | null;
+  checked_links: number | null;
+  checked_files: number | null;
+  against: string | null;
+  added: number | null;
+  changed: number | null;
+  removed: number | null;
+  same: number | null;
+  named_added: string | null;
+  named_changed: string | null;
+  named_removed: string | null;
+}
+
+const checkedIn = ({ checked_pages: pages, checked_links: links, checked_files: files }: FigureColumns) =>
+  pages === null ? null : { pages, links: links!, files: files! };
+
+function changesIn({ against, added, changed, removed, same, ...row }: FigureColumns): VersionChanges | null {
+  if (against === null) return null;
+  const counts = { against, added: added!, changed: changed!, removed: removed!, same: same! };
+  return { ...counts, named: { added: row.named_added, changed: row.named_changed, removed: row.named_removed } };
+}
+
+const ofVersion = statement<{ healed: string; warnings: string; left_out: number } & FigureColumns>(
+  `select healed, warnings, left_out, ${FIGURES} from versions join receipts using (version_no)
    where site_id = ? and version_id = ?`,
 );
 
 function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
   const row = yield* ofVersion.get(site_id, version_id);
   if (row === null) return null;
-  return { healed: JSON.parse(row.healed), warnings: JSON.parse(row.warnings), left_out: row.left_out };
+  const { healed, warnings, left_out } = row;
+  const lists = { healed: JSON.parse(healed), warnings: JSON.parse(warnings), left_out };
+  return { ...lists, checked: checkedIn(row), changes: changesIn(row) };
+}
+
+const changesOfPage = statement<FigureColumns & { version_id: string }>(
+  `select version_id, ${FIGURES} from versions join receipts using (version_no)
+   where site_id = ? and version_id in (select value from json_each(?))`,
+);
+
+/** The changes of several versions of a site by version_id; those without figures are left out. */
+function* changesOfVersions(site_id: string, version_ids: readonly string[]): Op<Map<string, VersionChanges>> {
+  const found = new Map<string, VersionChanges>();
+  for (const row of yield* changesOfPage.all(site_id, JSON.stringify(version_ids))) {
+    const changes = changesIn(row);
+    if (changes !== null) found.set(row.version_id, changes);
+  }
+  return found;
 }
 
 /** Receipts as rows. */
 export const receipts = {
   bytes: receiptBytes,
   keep: keepReceipt,
+  keepFigures,
+  forgetNames: (version_no: number): Op<void> => forgetNames.do(version_no),
+  changesOf: changesOfVersions,
   of: receiptOf,
 };

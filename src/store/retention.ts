@@ -7,7 +7,7 @@ import { answering, change, type Db, ifDiskAllows, type Op, statement } from "./
 import type { SignedIn } from "./people/sessions.ts";
 import { permission } from "./permission.ts";
 import { BLOCKS_SQL, ROW_SQL, type Sizes } from "./quotas.ts";
-import { RECEIPT_SQL } from "./receipts.ts";
+import { RECEIPT_SQL, receipts } from "./receipts.ts";
 import { refusals } from "./refusals.ts";
 import { siteRows } from "./sites.ts";
 
@@ -45,6 +45,7 @@ interface RemovedVersion {
 export function* removeVersion({ site_id, site_no }: Site, version_no: number): Op<RemovedVersion> {
   const { uploaded, disk } = (yield* heldBy.get(version_no, site_no))!;
   const { changes } = yield* removeFiles.run(version_no);
+  yield* receipts.forgetNames(version_no);
   yield* deleteVersion.do(version_no);
   yield* uncount.do(uploaded, disk, site_id);
   yield* unclear.do(site_id);

@@ -1,7 +1,7 @@
 /** Stored versions and their manifests: nothing here ever changes once it is written. */
 import type { BuiltVersion, ManifestFile, Site, Version } from "../base/types.ts";
 import { type Bound, type Op, read, statement } from "./operation.ts";
-import { receipts } from "./receipts.ts";
+import { type NamedChanges, receipts, type VersionChanges } from "./receipts.ts";
 import { refusals } from "./refusals.ts";
 import { siteRows } from "./sites.ts";
 
@@ -67,6 +67,21 @@ export function compareUploads(before: Iterable<ManifestFile>, after: Iterable<M
   };
 }
 
+/** A longer path tells versions apart no better, and a list of them is read as a whole. */
+const LONGEST_NAMED = 200;
+
+function namedIn({ added, changed, removed }: Changes): NamedChanges {
+  const first = ([file]: readonly ChangedFile[]) => (file && file.path.length <= LONGEST_NAMED ? file.path : null);
+  return { added: first(added), changed: first(changed), removed: first(removed) };
+}
+
+/** As the receipt keeps them. */
+export function countChanges(against: string, changes: Changes): VersionChanges {
+  const { added, changed, removed, unchanged } = changes;
+  const counts = { added: added.length, changed: changed.length, removed: removed.length, same: unchanged };
+  return { against, ...counts, named: namedIn(changes) };
+}
+
 /** A version that was live once, and is not now. */
 export interface LeftVersion {
   version_no: number;
@@ -102,6 +117,7 @@ export type NewVersion = Pick<
   | "blobs"
   | "healed"
   | "warnings"
+  | "checked"
   | "suspicions"
 >;
 
@@ -162,6 +178,7 @@ const insertFile = statement(
 export function* addVersion(
   { site_id, site_no }: Pick<Site, "site_id" | "site_no">,
   version: NewVersion,
+  changes: VersionChanges | null,
   created_at: string,
 ): Op<number> {
   const { version_id, digest, title, files, bytes, spa, manifest } = version;
@@ -169,7 +186,7 @@ export function* addVersion(
   const row = [site_id, version_id, digest, title, created_at, files, bytes, spa.enabled ? 1 : 0, spa.rule, withhold];
   const { version_no } = (yield* insertVersion.get(...row))!;
   const number = site_no || version_no;
-  yield* receipts.keep(version_no, version);
+  yield* receipts.keep(version_no, { ...version, changes });
   yield* insertBlob.each(
     manifest.map((file) => [file.sha256, file.bytes]),
     "text int8",
@@ -273,6 +290,15 @@ function* possessedBy(site_id: string, hashes: readonly string[]): Op<Map<string
   return found;
 }
 
+/** How an upload differs from a stored version. Null if the site has none of that id. */
+export function* compareWith(
+  { site_id, version_id }: { site_id: string; version_id: string },
+  { manifest }: Pick<BuiltVersion, "manifest">,
+): Op<VersionChanges | null> {
+  const stored_files = yield* manifestOf(site_id, version_id);
+  return stored_files && countChanges(version_id, compareUploads(stored_files.values(), manifest));
+}
+
 export const VERSIONS = {
   /** Versions that were left, the one that was left last first; at most `limit`. */
   left: read((_, site_id: string, limit: number) => leftOf.all(site_id, limit)),
@@ -297,6 +323,8 @@ export const VERSIONS = {
   withheld: read(({ now }, site_id: string) => withheldOf(site_id, now())),
   /** Null if the site has no such version, or if none was kept (it is older than receipts are). */
   receipt: read((_, site_id: string, version_id: string) => receipts.of(site_id, version_id)),
+  /** How versions of the site differ from what was live before each, by version_id: only of those that have such figures. */
+  changes: read((_, site_id: string, version_ids: readonly string[]) => receipts.changesOf(site_id, version_ids)),
   /** Between two versions; from null everything is added. Null if the site has no such version. */
   compare: read((_, site_id: string, from: string | null, to: string) => compare(site_id, from, to)),
   /** The contents, by hash, that an uploaded file of one of the site's own versions has, of previews too (BEYOND 6). */

@@ -110,6 +110,16 @@ describe("CONTRACT 4.4: sites", () => {
   });
 });
 
+test("BEYOND 15: the receipt of a first version, and of one that changed something and broke something", async () => {
+  const headers = bearer(own.manage_token);
+  await held.ask("GET", at(`/versions/${own.version_id}/receipt`, own), 200, { headers });
+  const { version_id } = await held.server.redeploy(own, { "index.html": "<a href=gone.html>x</a>", "b.txt": "b" });
+  const { body } = await held.ask("GET", at(`/versions/${version_id}/receipt`, own), 200, { headers });
+  expect(body).toMatchObject({ live: true, changes: { added: 1, changed: 1 } });
+  await held.server.rollback(own, own.version_id);
+  await held.ask("GET", at(`/versions/${"0".repeat(16)}/receipt`, own), 404, { headers, code: "unknown_version" });
+});
+
 test("BEYOND 9: a version that is deleted, one that cannot be, and those that are withheld", async () => {
   const { version_id } = own;
   const gone = at(`/versions/${version_id}`, own);

@@ -58,6 +58,7 @@ const version = (files: Record<string, string>): Publish["version"] => {
     blobs: new Map(contents.map(({ sha256, bytes }) => [sha256, bytes])),
     healed: [],
     warnings: [],
+    checked: { pages: 0, links: 0, files: 0 },
     suspicions: [],
   };
 };

@@ -87,6 +87,7 @@ function deploy(content: string, target: PublishTarget) {
     blobs: new Map(),
     healed: [],
     warnings: [],
+    checked: { pages: 0, links: 0, files: 0 },
     suspicions: [],
   };
   const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];

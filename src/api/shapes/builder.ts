@@ -116,8 +116,9 @@ const orNull =
 
 /** The same, or null. For a shape of one type. */
 export const nullable = <T>(shape: Shape<T>): Shape<T | null> =>
-  custom(() => {
+  custom((): Schema => {
     const schema = shape.schema();
+    if (schema.$ref !== undefined) return { anyOf: [schema, { type: "null" }] };
     return {
       ...schema,
       type: [schema.type as string, "null"],

@@ -135,6 +135,16 @@ export const HEALED = named(
   object(note(oneOf("What was fixed.", HEALED_CODES)), { path, reason: string("Which rule decided.") }),
 );
 
+/** How much of an upload the checks read (BEYOND 15). */
+export const CHECKED = named(
+  "Checked",
+  object({
+    pages: integer("Pages that somebody wrote."),
+    links: integer("Distinct pairs of a file and a path of the site that it names."),
+    files: integer("Uploaded files whose content was read."),
+  }),
+);
+
 export const WARNING = named(
   "Warning",
   object({ ...note(oneOf("What is wrong.", WARNING_CODES)), fix_recipe: recipe }, { path }),

@@ -14,7 +14,7 @@ import {
   texts,
 } from "./builder.ts";
 import { ACCOUNT_ID, ADDRESS, COMMENT_MODES, SITE_ID, SLUG, TIME, VERSION_ID } from "./common.ts";
-import { LIVE_RENDER, RENDER_WARNING, SPA } from "./deploys.ts";
+import { CHECKED, HEALED, LIVE_RENDER, RENDER_WARNING, SPA, WARNING } from "./deploys.ts";
 
 export const VERSION = named(
   "Version",
@@ -133,6 +133,36 @@ export const VERSION_DELETED = object({
   deleted: array(VERSION_ID, "The version that is gone."),
   freed_bytes: integer("Of its uploaded files, those that no other version of the site has."),
 });
+
+export const RECEIPT = named(
+  "Receipt",
+  object(
+    {
+      version_id: VERSION_ID,
+      created_at: TIME,
+      live: boolean("Visitors get it."),
+      files: integer("Uploaded files."),
+      bytes: integer("Of them, uncompressed."),
+      checked: nullable(CHECKED),
+      changes: nullable(
+        object(
+          {
+            against: ref(VERSION_ID, "The one that was live before."),
+            added: integer("Files."),
+            changed: integer("Files."),
+            removed: integer("Files."),
+            same: integer("Files."),
+          },
+          {},
+          { description: "Null for a first version." },
+        ),
+      ),
+      healed: nullable(array(HEALED, "What was fixed.")),
+      warnings: nullable(array(WARNING, "What was not.")),
+    },
+    { left_out: integer("Entries that were too many to be kept.") },
+  ),
+);
 
 export const WITHHELD = object({
   withheld: array(VERSION_ID, "Their own addresses are 404. Newest first, at most 1,000."),

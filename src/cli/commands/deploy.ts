@@ -24,6 +24,7 @@ import {
   stoppedLate,
   tellDryRun,
   tellExpiry,
+  tellFigures,
   tellReceipt,
   withQuery,
 } from "./receipt.ts";
@@ -109,6 +110,7 @@ function tell(
   if (given.has("quiet"))
     return result.manage_token === null ? undefined : terminal.insist(text`${result.manage_token}`);
   tellContent(context, content);
+  tellFigures(terminal, receipt);
   if (result.owner_account_id !== undefined) terminal.say(text`  Yours: it does not expire.`);
   tellExpiry(context, result);
   terminal.say();

@@ -26,7 +26,7 @@ import { STOPPED } from "../service/upload.ts";
 import type { Content } from "./content.ts";
 import { tellContent } from "./deploy.ts";
 import { linkKey } from "./find-link.ts";
-import { localReceipt, tellReceipt, withQuery } from "./receipt.ts";
+import { localReceipt, tellChecked, tellReceipt, withQuery } from "./receipt.ts";
 import { sendContent } from "./send-content.ts";
 import { contentOf } from "./update.ts";
 
@@ -181,6 +181,7 @@ function tell(
   terminal.say(text`  Until ${bold(moment(ends, now()))}, ${duration(ends - now())} from now.`);
   terminal.say(text`  ${changed ? `Against what is live: ${counts}.` : "It is what is live already."}`);
   tellContent(context, content);
+  tellChecked(terminal, receipt);
   terminal.say();
   tellReceipt(terminal, receipt, changed ? "preview" : "live");
   if (changed) terminal.say(dim(text`  Make it live: ${promoteCommand(context, site, result)}\n`));

@@ -7,7 +7,8 @@ import { packageManagerOf, runScript } from "../../client/package-manager.ts";
 import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import { type DeployResult, type Receipt, DRY_RUN } from "../service/wire.ts";
+import { changeWords, checkedSentence } from "../../base/receipt-figures.ts";
+import { type DeployResult, type Receipt, DRY_RUN, FIGURES } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { bold, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
 import { count, duration, moment } from "../terminal/units.ts";
@@ -73,6 +74,19 @@ function tellWarnings(terminal: Terminal, warnings: readonly ReceiptWarning[], b
   const told = shown.reduce((sum, [, messages]) => sum + messages.length, 0);
   more(terminal, warnings.length - told);
   terminal.insist(text``);
+}
+
+/** How much was checked: said even if all is well. */
+export function tellChecked(terminal: Terminal, { [FIGURES]: figures, warnings }: Receipt): void {
+  const sentence = figures === undefined ? null : checkedSentence(figures.checked, warnings.length);
+  if (sentence !== null) terminal.say(text`  ${sentence}`);
+}
+
+/** The same, after what changed against the version that was live before. */
+export function tellFigures(terminal: Terminal, receipt: Receipt): void {
+  const changes = receipt[FIGURES]?.changes;
+  if (changes) terminal.say(text`  ${changeWords(changes)}`);
+  tellChecked(terminal, receipt);
 }
 
 /** Printed with `--json` too: a deploy that was answered 200 can still serve a broken site. */
@@ -151,7 +165,9 @@ export function tellDryRun(terminal: Terminal, given: CallWords, result: DryRun,
   const none = added.length + changed.length + removed.length === 0;
   const sum = `${count(added.length, "file")} added, ${changed.length} changed, ${removed.length} removed`;
   terminal.say(text`\n  ${green("✓")} ${none ? "No changes" : sum} ${dim("(dry run: nothing was stored)")}`);
-  terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}\n`);
+  terminal.say(text`  Unknown paths are answered with ${result.spa.enabled ? "the app (single-page app)" : "404"}`);
+  tellChecked(terminal, receipt);
+  terminal.say();
   tellReceipt(terminal, receipt, "nothing");
 }
 

@@ -12,6 +12,7 @@ import {
   stoppedLate,
   tellDryRun,
   tellExpiry,
+  tellFigures,
   tellReceipt,
   withQuery,
 } from "./receipt.ts";
@@ -136,6 +137,7 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
   if (given.has("quiet")) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
   if (!changed) return tellReceipt(terminal, receipt);
   tellContent(context, content);
+  tellFigures(terminal, receipt);
   tellExpiry(context, { expires_at: result.expires_at });
   terminal.say();
   tellReceipt(terminal, receipt);

@@ -10,6 +10,8 @@ import { VERSION } from "../version.ts";
 import { otherWays, proxyOf, throughProxy, whereToLook } from "./which-server.ts";
 import { refusal, strange, unexpected } from "./refusal.ts";
 import type { Shape } from "../../api/shapes/builder.ts";
+import { readFigures } from "../../base/receipt-figures.ts";
+import { FIGURES } from "./wire.ts";
 
 /** The body that `fetch` sends: bytes, or a stream of them. */
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
@@ -100,7 +102,8 @@ export async function ask<Answer>(server: Server, call: ApiCall, shape: Shape<An
   const body = response.status === 204 ? {} : parsed(new TextDecoder().decode(bytes));
   if (typeof body !== "object" || body === null) throw strange(server, response);
   const missing = shape.check(body);
-  if (missing === null) return body as Answer;
+  const figures = readFigures(response.headers.get("svc-receipt"));
+  if (missing === null) return (figures === null ? body : { ...body, [FIGURES]: figures }) as Answer;
   const sentence = `${server.origin} answered without ${missing}, which svc needs. Is it the address of an svc server?`;
   throw unexpected(server, response.status, sentence);
 }

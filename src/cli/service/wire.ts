@@ -1,6 +1,7 @@
 /** The API's answers that several commands read, or that share rows, with the members that the CLI reads of them: taken from the
  *  API's own shapes, so that a member that is lost there does not compile here. An answer of one command is in its file.
  *  A server may be no svc server, or an older one: each answer is checked. */
+import type { ReceiptFigures } from "../../base/receipt-figures.ts";
 import * as account from "../../api/shapes/account.ts";
 import {
   array,
@@ -25,7 +26,14 @@ const NOTES = {
   warnings: array(extend(pick(deploys.WARNING, "message", "path", "fix_recipe"), { code: string() })),
 };
 /** The faults that were fixed, and those that are left. */
-export type Receipt = { [Kind in keyof typeof NOTES]: Infer<(typeof NOTES)[Kind]> };
+export type Receipt = { [Kind in keyof typeof NOTES]: Infer<(typeof NOTES)[Kind]> } & WithFigures;
+
+/** The figures of the header `Svc-Receipt` are kept with the body under this name, which no JSON can have. */
+export const FIGURES = Symbol("Svc-Receipt");
+interface WithFigures {
+  /** Left out by a server that is older than they are. */
+  [FIGURES]?: ReceiptFigures;
+}
 
 export const DEPLOY_RESULT = extend(
   pick(
@@ -35,10 +43,11 @@ export const DEPLOY_RESULT = extend(
   ),
   NOTES,
 );
-export type DeployResult = Omit<Infer<typeof DEPLOY_RESULT>, "manage_token"> & {
-  /** Null once it was read, where a deploy token came back: that is a secret of CI, neither kept nor shown. */
-  manage_token: string | null;
-};
+export type DeployResult = Omit<Infer<typeof DEPLOY_RESULT>, "manage_token"> &
+  WithFigures & {
+    /** Null once it was read, where a deploy token came back: that is a secret of CI, neither kept nor shown. */
+    manage_token: string | null;
+  };
 
 export const DRY_RUN = extend(pick(deploys.DRY_RUN, "dry_run", "version_id", "title", "files"), {
   spa: pick(deploys.SPA, "enabled"),

@@ -31,11 +31,14 @@ function serverCode(uploaded: readonly string[], { actions }: Walk): Finding[] {
 
 const uploadedOf = ({ files, made }: Draft): string[] => [...files.keys()].filter((path) => !made.has(path));
 
+/** The stage in which each file that may hold a text is read once. */
+export const SEARCHING = "looking for secrets in";
+
 export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
   uploadedOf(draft)
     .filter((path) => !BINARY.test(path))
     .flatMap((path) => {
-      progress("looking for secrets in", path);
+      progress(SEARCHING, path);
       return findSecrets(draft.files.get(path)!).map(({ kind, hint }): Finding => ({
         code: "possible_secret",
         path,

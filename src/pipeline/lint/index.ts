@@ -4,12 +4,12 @@
  *  each cause, the gravest first. Secrets come before all that may take long: they are what cannot wait. */
 
 import { isNeverServed } from "../../base/reserved-paths.ts";
-import type { Draft, Finding, Progress, SpaRule, Warning, WarningCode } from "../../base/types.ts";
+import type { Checked, Draft, Finding, Progress, SpaRule, Warning, WarningCode } from "../../base/types.ts";
 import { keepPages, type Pages } from "../../html/page.ts";
 import { type Redirects, redirectsOf } from "../../rules/redirects.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, releasable, Spent } from "../budget.ts";
 import { show } from "../show.ts";
-import { lintContent, lintSecrets } from "./content.ts";
+import { lintContent, lintSecrets, SEARCHING } from "./content.ts";
 import { Judge } from "./judge.ts";
 import { type PageFile, Walk } from "./walk.ts";
 import { siteNames } from "./site-names.ts";
@@ -67,13 +67,15 @@ export function lint(
   read: Pages = keepPages(),
   budget: Budget = NO_LIMIT,
   redirects: Redirects = redirectsOf(draft.files),
-): Draft {
+): Draft & { checked: Checked } {
   const { files, warnings } = draft;
   let at = "index.html";
+  let read_files = 0;
   const follow: Progress = (stage, file = at) => {
     at = file;
     budget.check();
     progress(stage, file);
+    if (stage === SEARCHING) read_files++;
   };
   const elsewhere =
     warnings.find(({ code }) => code === "index_elsewhere")?.path?.replace(/\/?index\.html$/, "") ?? null;
@@ -94,7 +96,11 @@ export function lint(
     found.push(...judge.findingsSoFar(walked.routed));
     left.push(notJudged(at));
   }
-  return { ...draft, warnings: [...warnings, ...left, ...shownOf(foldRepeatedCauses(found))] };
+  return {
+    ...draft,
+    warnings: [...warnings, ...left, ...shownOf(foldRepeatedCauses(found))],
+    checked: { pages: walked.pages_read.size, links: judge.links, files: read_files },
+  };
 }
 
 // One cause, few warnings (PIPELINE 4): a file that a hundred pages miss is one thing to mend.

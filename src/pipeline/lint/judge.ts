@@ -76,6 +76,8 @@ export class Judge {
   /** Findings that are certain before all references are asked. */
   readonly found: Finding[] = [];
   private unanswered: Unanswered[] = [];
+  /** The paths that each file names. */
+  private readonly looked_up = new Map<string, Set<string>>();
   /** A page runs a script of another host. */
   private has_foreign_code = false;
 
@@ -85,6 +87,16 @@ export class Judge {
     private readonly elsewhere: string | null,
     private readonly budget: Budget,
   ) {}
+
+  /** How many distinct paths of the site its files name: each counts once for each file. */
+  get links(): number {
+    return this.looked_up.values().reduce((sum, { size }) => sum + size, 0);
+  }
+
+  /** Counts a path that a file names. */
+  count(file: string, path: string): void {
+    this.looked_up.getOrInsertComputed(file, () => new Set()).add(path);
+  }
 
   note(finding: Finding | null): void {
     if (finding) this.found.push(finding);
@@ -118,6 +130,7 @@ export class Judge {
       this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
       return null;
     }
+    this.count(file, first.path);
     if (reference.begins) {
       const begun = addresses.some((one) => one.kind !== "own" || this.names.begins(one.path));
       if (!begun) this.keep(reference, origin, first.path);

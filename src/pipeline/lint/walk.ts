@@ -53,6 +53,8 @@ export class Walk {
   sets_title = false;
   /** A script that the index starts has a router. */
   routed = false;
+  /** The uploaded files that the pages were read from: one may have become two pages. */
+  readonly pages_read = new Set<string>();
 
   private readonly sheets: string[] = [];
   private readonly scripts: (Running & { path: string })[] = [];
@@ -72,6 +74,7 @@ export class Walk {
   run(pages: readonly PageFile[]): void {
     for (const page of pages) {
       this.progress(STAGE, page.path);
+      this.pages_read.add(page.source);
       this.readPage(page);
       this.follow(); // what all pages load comes first, should the time not do for all of them
     }
@@ -131,8 +134,8 @@ export class Walk {
     for (const url of running.map.addresses) this.loadScript({ url, use: "module" }, origin, running);
     for (const reference of found.references) {
       const runs = reference.use === "module" || reference.use === "worker" ? running : null;
-      if (!isOwnLink(page, reference))
-        this.loadScript(reference, origin, runs && { ...runs, kind: reference.use as "module" });
+      if (isOwnLink(page, reference)) this.judge.count(page.source, withoutQuery(reference.url));
+      else this.loadScript(reference, origin, runs && { ...runs, kind: reference.use as "module" });
     }
     for (const css of found.styles) this.readStyle(css, origin);
     for (const script of found.scripts) this.runScript(script, origin, running);
@@ -239,13 +242,15 @@ export interface PageFile {
 
 const MARKDOWN = /\.(?:md|markdown)$/i;
 
+const withoutQuery = (url: string): string => url.replace(/[?#].*/, "");
+
 /** The Markdown stage has judged the links between its files. */
 const isOwnLink = ({ source }: PageFile, { url, use }: Reference): boolean =>
-  use === "link" && MARKDOWN.test(source) && MARKDOWN.test(url.replace(/[?#].*/, ""));
+  use === "link" && MARKDOWN.test(source) && MARKDOWN.test(withoutQuery(url));
 
 /** Pages of one folder resolve alike. */
 function folderOf(base: string): string {
-  const path = base.replace(/[?#].*/, "");
+  const path = withoutQuery(base);
   return path.slice(0, path.lastIndexOf("/") + 1);
 }
 

@@ -98,7 +98,7 @@ async function createSite(ctx: Ctx & Admitted<"anyone">) {
   const charged = newSiteOf(owner, owner ? null : networkKey(ctx));
   const site = siteContext(parts, { slug: null, anonymous: !owner, spa_override });
   const upload = { zip, ...whereFrom(client_address()), site };
-  return dryRun(parts, { ...upload, against: null, charged, bounds: boundsOf(parts.config) }, spa_override ?? null);
+  return dryRun(ctx, { ...upload, against: null, charged, bounds: boundsOf(parts.config) }, spa_override ?? null);
 }
 
 /** `POST /`, the form of the start page: as `createSite`, with the key in the field `key`. */
@@ -165,7 +165,7 @@ async function redeploy(ctx: SiteCtx) {
   if (rehearsal) {
     const against = { site_id: site.site_id, version_id: site.live_version_id };
     const setting = spa_override === undefined ? site.spa_override : spa_override;
-    return dryRun(parts, { ...uploadFor(ctx, update, upload), against, charged: site }, setting);
+    return dryRun(ctx, { ...uploadFor(ctx, update, upload), against, charged: site }, setting);
   }
   // A session has no manage_token to give back: it gets a fresh one, and the site keeps its newest twenty.
   const fresh = caller.kind === "account" ? newToken("svc_manage_") : null;

@@ -4,7 +4,7 @@ import { Refusal } from "../../base/errors.ts";
 import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { Ctx, SiteCtx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";
-import { dryRun, isDryRun } from "./result.ts";
+import { addFigures, dryRun, isDryRun } from "./result.ts";
 import { noteDeployed } from "./facts.ts";
 import { readUpload } from "./request.ts";
 
@@ -36,7 +36,7 @@ export async function makePreview(ctx: SiteCtx) {
   const upload = uploadFor(ctx, update, await readUpload(ctx, owned, site.site_id));
   if (rehearsal) {
     const against = { site_id: site.site_id, version_id: site.live_version_id };
-    return dryRun(parts, { ...upload, against, charged: site }, site.spa_override);
+    return dryRun(ctx, { ...upload, against, charged: site }, site.spa_override);
   }
   const ttl = parts.config.preview_ttl;
   const target = { kind: "preview", site_id: site.site_id, by, name, ttl } as const;
@@ -45,7 +45,9 @@ export async function makePreview(ctx: SiteCtx) {
   return previewResult(ctx, name, deployed);
 }
 
-function previewResult({ parts: { config } }: Ctx, name: string | null, deployed: Deployed) {
+function previewResult(ctx: Ctx, name: string | null, deployed: Deployed) {
+  addFigures(ctx, deployed);
+  const { config } = ctx.parts;
   const { site, version_id, shown_until, changed, compared, healed, warnings } = deployed;
   const { site_id, slug } = site;
   const version_url = urlBeside(config, version_id, slug);

@@ -2,17 +2,26 @@
 import { type NextAction, Refusal } from "../../base/errors.ts";
 import { effectiveSpa } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
+import type { ReceiptFigures } from "../../base/receipt-figures.ts";
+import { writeFigures } from "../../base/receipt-figures.ts";
 import type { Deployed, RehearsalJob } from "../../deploy/job.ts";
 import { siteUrl } from "../../http/hosts.ts";
-import type { ApiParts, Ctx } from "../context.ts";
+import type { Ctx } from "../context.ts";
 import { renderOf } from "../renders.ts";
 
+/** Puts the header `Svc-Receipt` on the answer (BEYOND 15): bodies stay as they were. */
+export function addFigures({ headers, exchange }: Ctx, figures: Omit<ReceiptFigures, "ms">): void {
+  headers["svc-receipt"] = writeFigures({ ...figures, ms: exchange.elapsed_ms() });
+}
+
 export async function deployResult(
-  { parts }: Ctx,
+  ctx: Ctx,
   deployed: Deployed,
   { manage_token, claim_token }: { manage_token: string | undefined; claim_token?: string | undefined },
 ) {
+  const { parts } = ctx;
   const { site, version_id, healed, warnings } = deployed;
+  addFigures(ctx, deployed);
   const { base_url } = parts.config;
   const { site_id, slug, expires_at, owner_account_id } = site;
   const claim_url = claim_token && `${base_url}/claim/${site_id}#${claim_token}`;
@@ -100,8 +109,10 @@ export function isDryRun(query: URLSearchParams): boolean {
 }
 
 /** The answer that a deploy would get, with nothing stored. */
-export async function dryRun({ pool }: ApiParts, job: RehearsalJob, spa_override: Site["spa_override"]) {
-  const { version_id, title, spa, healed, warnings, files } = await pool.rehearse(job);
+export async function dryRun(ctx: Ctx, job: RehearsalJob, spa_override: Site["spa_override"]) {
+  const rehearsed = await ctx.parts.pool.rehearse(job);
+  const { version_id, title, spa, healed, warnings, files, size, checked, changes } = rehearsed;
+  addFigures(ctx, { ...size, checked, changes });
   const detected = { spa_enabled: spa.enabled ? 1 : 0, spa_rule: spa.rule } as const;
   return {
     dry_run: true,

@@ -25,6 +25,7 @@ import schema18 from "./schema-18.sql" with { type: "text" };
 import schema19 from "./schema-19.sql" with { type: "text" };
 import schema20 from "./schema-20.sql" with { type: "text" };
 import schema21 from "./schema-21.sql" with { type: "text" };
+import schema22 from "./schema-22.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -49,6 +50,7 @@ const STEPS: readonly string[] = [
   schema19,
   schema20,
   schema21,
+  schema22,
 ];
 
 const PRAGMAS = [

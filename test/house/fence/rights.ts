@@ -14,7 +14,7 @@ const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
 const CLIENT = [
   "client",
-  ...["version-id", "reserved-paths", "page-names", "limit-flags", "visible", "units", "random"].map(
+  ...["version-id", "reserved-paths", "page-names", "limit-flags", "receipt-figures", "visible", "units", "random"].map(
     (name) => `src/base/${name}.ts`,
   ),
 ];
@@ -56,7 +56,9 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     "src/comments/widget/dom.ts",
     ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-    ...["reserved-paths", "page-names", "limit-flags", "units", "visible"].map((name) => `src/base/${name}.ts`),
+    ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+      (name) => `src/base/${name}.ts`,
+    ),
   ],
   operator: [VOCABULARY, "command", "config", "run", "http", "webhooks", ...STORE],
   client: CLIENT,
@@ -101,7 +103,9 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-  ...["reserved-paths", "page-names", "limit-flags", "units", "visible"].map((name) => `src/base/${name}.ts`),
+  ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+    (name) => `src/base/${name}.ts`,
+  ),
   ...["src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
   "comments/anchoring",
   "comments/widget",
@@ -187,6 +191,7 @@ export const importBreaches = (path: string, text: string): string[] =>
 
 /** Where a span of time is measured. `pipeline/markdown/clock.ts` is the pipeline's one clock: a text has limits. */
 const TIMED: Where = [
+  "src/http/exchange.ts",
   "src/run/log.ts",
   "src/run/thread.ts",
   "upkeep",

@@ -3,7 +3,7 @@
 import type { Checked } from "./types.ts";
 
 /** How a version differs from what was live before, in uploaded files. */
-interface FileChange {
+export interface FileChange {
   added: number;
   changed: number;
   removed: number;

@@ -92,6 +92,13 @@ export interface LeftVersion {
   withhold: 0 | 1;
 }
 
+/** Since when the live version is live, and which one was live before it. */
+interface VersionStanding {
+  /** Epoch milliseconds; null if nobody noted it down. */
+  live_since: number | null;
+  before: Version | null;
+}
+
 /** The members by which a file's bytes are found. */
 export type Stored = Pick<StoredFile, "sha256" | "bytes" | "blob_no">;
 
@@ -226,6 +233,26 @@ function* compare(site_id: string, from: string | null, to: string): Op<Changes 
   return compareUploads(before?.values() ?? [], after.values());
 }
 
+function* countBetween(site_id: string, from: string, to: string): Op<VersionChanges | null> {
+  const changes = yield* compare(site_id, from, to);
+  return changes && countChanges(from, changes);
+}
+
+const sinceWhen = statement<{ live_since: number | null }>(
+  `select live_since from versions join sites using (site_id)
+   where site_id = ? and versions.version_id = sites.live_version_id`,
+);
+const leftLast = statement<Version>(
+  `select ${VERSION_COLUMNS} from versions where site_id = ?1 and ${LISTED} and live_until is not null
+     and version_id <> (select live_version_id from sites where sites.site_id = ?1)
+   order by live_until desc, version_no desc limit 1`,
+);
+
+function* standingOf(site_id: string): Op<VersionStanding> {
+  const live_since = (yield* sinceWhen.get(site_id))?.live_since ?? null;
+  return { live_since, before: yield* leftLast.get(site_id) };
+}
+
 const MOST_WITHHELD = 1000;
 const withheld = statement<{ version_id: string }>(
   `select version_id from versions where site_id = ?1 and ${LISTED} and withhold = 1
@@ -315,6 +342,7 @@ export const VERSIONS = {
     listOf(site_id, limit, before),
   ),
   manifest: read((_, site_id: string, version_id: string) => manifestOf(site_id, version_id)),
+  standing: read((_, site_id: string) => standingOf(site_id)),
   /** By number of page, newest first. */
   page: read((_, site_id: string, asked: AskedPage) => pageOf(site_id, asked)),
   /** The one that was made last before it; null for the first. */
@@ -327,6 +355,8 @@ export const VERSIONS = {
   changes: read((_, site_id: string, version_ids: readonly string[]) => receipts.changesOf(site_id, version_ids)),
   /** Between two versions; from null everything is added. Null if the site has no such version. */
   compare: read((_, site_id: string, from: string | null, to: string) => compare(site_id, from, to)),
+  /** The same as numbers, with a path of each kind. */
+  changesBetween: read((_, site_id: string, from: string, to: string) => countBetween(site_id, from, to)),
   /** The contents, by hash, that an uploaded file of one of the site's own versions has, of previews too (BEYOND 6). */
   possessed: read((_, site_id: string, hashes: readonly string[]) => possessedBy(site_id, hashes)),
 };

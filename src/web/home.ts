@@ -11,7 +11,8 @@ import { PREVIEW_PATH } from "./assets.ts";
 import { answerPage } from "./frame.ts";
 import { installLine, npxLine } from "./package.ts";
 import { command, linkButton } from "./parts.ts";
-import { aboutSite, forPrograms, receiptRegion } from "./receipt.ts";
+import { readFigures } from "../base/receipt-figures.ts";
+import { aboutSite, figuresPart, forPrograms, receiptRegion, sizeLine } from "./receipt.ts";
 import { isShownAgain } from "./who.ts";
 import { ahead } from "./browser/wording.ts";
 import { onDay } from "./words.ts";
@@ -99,12 +100,15 @@ const LIVE_TITLE = "Your site is live";
 
 function receiptPage(ctx: Ctx, deployed: SiteByForm): Response {
   const { healed, warnings, manage_token, site_id, version_id } = deployed;
+  const figures = readFigures(ctx.headers["svc-receipt"] ?? null);
+  const size = figures && sizeLine(figures, figures.ms);
   const body = html`<h1 class="hidden">Publish</h1>
     ${receiptRegion({
       heading: LIVE_TITLE,
-      about: aboutSite(deployed, { now: ctx.parts.now(), onDay }),
+      about: aboutSite(deployed, { now: ctx.parts.now(), onDay, size }),
       live: true,
       notes: { healed, warnings },
+      figures: figures && figuresPart(figures, warnings.length),
       more: html`${forPrograms({ site_id, version_id, ...(manage_token && { manage_token }) })}
         <p>${linkButton("/", "Publish another")}</p>`,
       focus: true,

@@ -2,7 +2,9 @@
  *  what is still wrong and what to do about it, and what was fixed. The server's pages call it, and the drop zone's script
  *  with the API's JSON: no `Bun`, and nothing that runs at load. */
 import { html, type Html } from "../html/template.ts";
-import type { Healed, Warning } from "../base/types.ts";
+import type { Checked, Healed, Warning } from "../base/types.ts";
+import { changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
+import { humanSize } from "../base/units.ts";
 import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
 import { ahead, count, figure, mentions } from "./browser/wording.ts";
 
@@ -21,17 +23,17 @@ function sentence({ message, path }: Pick<Advice, "message" | "path">): Html {
   return pieces.length > 1 ? html`${pieces}` : html`<code dir="auto">${path}</code>: ${message}`;
 }
 
-const recipe = ({ fix_recipe, path }: Advice): Html =>
-  html`To do: ${path === undefined ? fix_recipe : marked(fix_recipe, path)}`;
-
-const group = (warnings: readonly Advice[]): Html =>
-  html`<li class="item">
+/** The change to make, then the faults that it mends. */
+const group = (warnings: readonly Advice[]): Html => {
+  const { fix_recipe, path } = warnings[0]!;
+  return html`<li class="item">
     ${icon("warning")}
     <div>
-      ${warnings.map((warning) => html`<p>${sentence(warning)}</p>`)}
-      <p class="do">${recipe(warnings[0]!)}</p>
+      <p class="fix">${path === undefined ? fix_recipe : marked(fix_recipe, path)}</p>
+      ${warnings.map((warning) => html`<p class="why">${sentence(warning)}</p>`)}
     </div>
   </li>`;
+};
 
 type Notes = NonNullable<Receipt["notes"]>;
 
@@ -39,16 +41,17 @@ type Notes = NonNullable<Receipt["notes"]>;
 export const warningGroups = (warnings: readonly Advice[]): Html[] =>
   [...Map.groupBy(warnings, ({ fix_recipe }) => fix_recipe).values()].map(group);
 
+/** "It is live, but 11 things are broken or risky." */
+const verdict = (warnings: number, live: boolean): string =>
+  `${live ? "It is live, but " : ""}${count(warnings, "thing")} ${warnings === 1 ? "is" : "are"} broken or risky`;
+
 /** The part of the warnings. `live`: visitors can see the site now. */
 function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false {
   if (warnings.length === 0) return false;
   const groups = warningGroups(warnings);
   const [open, folded] = [groups.slice(0, MOST_OPEN), groups.slice(MOST_OPEN)];
   return html`<div class="part warn-part">
-    <div class="said">
-      <h3>${icon("warning")} ${count(warnings.length, "warning")}</h3>
-      ${live && html`<p>It is live, but not all right yet.</p>`}
-    </div>
+    <h3>${icon("warning")} ${verdict(warnings.length, live)}</h3>
     <ul class="items" role="list">
       ${open}
     </ul>
@@ -65,25 +68,58 @@ function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false 
   </div>`;
 }
 
+const ticked = (words: string | Html): Html =>
+  html`<li class="item fixed">
+    ${icon("check")}
+    <p>${words}</p>
+  </li>`;
+
+/** Nothing of the old site is left: that is rarely meant. */
+const NOTHING_LEFT = "None of the old files is in this version.";
+const isAnother = ({ same, changed, removed }: FileChange): boolean => same + changed === 0 && removed > 0;
+
+interface DeployFigures {
+  checked: Checked | null;
+  /** Against what was live before; null for a first version. */
+  changes: FileChange | null;
+  /** A path that changed, to know the version by. */
+  example?: string | null;
+}
+
+/** The figures: how much was checked and what changed, said even if all is well. `more`: what can be done about it. */
+export function figuresPart({ checked, changes, example }: DeployFigures, warnings: number, more?: Html): Html | false {
+  const sentence = checked && checkedSentence(checked, warnings);
+  if (sentence === null && changes === null && !more) return false;
+  const change =
+    changes &&
+    html`${changeWords(changes)} since the version before${example && html`: <code dir="auto">${example}</code>`}`;
+  return html`<div class="part ${changes && isAnother(changes) && "warn-part"}">
+    ${changes && isAnother(changes) && html`<h3>${icon("warning")} ${NOTHING_LEFT}</h3>`}
+    <ul class="items" role="list">
+      ${sentence && ticked(sentence)} ${change && ticked(change)}
+    </ul>
+    ${more}
+  </div>`;
+}
+
+/** "12 files, 184 KB · live in 0.6 s". */
+export const sizeLine = ({ files, bytes }: { files: number; bytes: number }, ms?: number): Html =>
+  html`${count(files, "file")},
+  ${humanSize(bytes)}${ms !== undefined && ` · live in ${(Math.max(ms, 50) / 1000).toFixed(1)} s`}`;
+
 const fixed = (healed: readonly Healed[]): Html | false =>
   healed.length > 0 &&
   html`<div class="part">
     <h3>Fixed for you</h3>
     <ul class="items" role="list">
-      ${healed.map(
-        (entry) =>
-          html`<li class="item fixed">
-            ${icon("check")}
-            <p>${sentence(entry)}</p>
-          </li>`,
-      )}
+      ${healed.map((entry) => ticked(sentence(entry)))}
     </ul>
   </div>`;
 
-export const YOURS = "It is yours and does not expire.";
+const YOURS = "It is yours and does not expire.";
 
 /** The address large, with what copies it. */
-export const addressBox = (url: string): Html =>
+const addressBox = (url: string): Html =>
   html`<p class="url">
     ${siteLink(url, url, html`id="receipt-url"`)} ${copyButton("Copy link", "receipt-url", { small: true })}
     <button type="button" class="button small share" data-share="receipt-url">${icon("share", 16)} Share</button>
@@ -101,6 +137,8 @@ interface StayWords {
   now: number;
   /** A day in words: the server writes it in UTC, a script in the reader's time zone. */
   onDay(iso: string, now: number): Html;
+  /** How much was published, and in what time. */
+  size?: Html | null;
   /** The names of files that were not sent. */
   left_out?: Html | false;
 }
@@ -113,31 +151,36 @@ const until = (expires_at: number | null, { now, onDay }: StayWords): Html =>
 
 /** The address of a site that was just made, how long it stays, and what to do next. */
 export function aboutSite({ url, site_id, expires_at, claim_url }: MadeSite, words: StayWords): Html {
-  const stays = html`<p>${until(expires_at, words)}</p>`;
+  const stays = html`<p>${until(expires_at, words)}</p>
+    ${words.size && html`<p class="small dim">${words.size}</p>`}`;
   const manage =
     expires_at === null && linkButton(`/dashboard/sites/${site_id}`, "Manage this site", { kind: "primary" });
   return html`${addressBox(url)}
     <div class="keep">
-      ${words.left_out ? html`<div>${stays} ${words.left_out}</div>` : stays}
+      <div>${stays} ${words.left_out}</div>
       ${manage || (claim_url && linkButton(claim_url, "Keep this site", { kind: "primary" }))}
     </div>`;
 }
 
 interface Receipt {
-  /** "Your site is live", "Version ‹id› is live". */
+  /** "Your site is live", "Live since yesterday, 04:59". */
   heading: string | Html;
   /** Under the heading: the address, how long it stays and what to do next; a page that says so elsewhere leaves it out. */
   about?: Html | false;
   live: boolean;
   /** Null where none were kept: the version is older than that. */
   notes: { healed: readonly Healed[]; warnings: readonly Warning[]; left_out?: number } | null;
+  /** Made by `figuresPart`. */
+  figures?: Html | false | null;
+  /** A picture of the start page. */
+  shot?: Html | false;
   /** The folded parts, and further things to do. */
   more?: Html;
   /** A deploy has just ended: the heading takes the focus, and screen readers read it out. */
   focus: boolean;
 }
 
-export const receiptRegion = ({ heading, about, live, notes, more, focus }: Receipt): Html =>
+export const receiptRegion = ({ heading, about, live, notes, figures, shot, more, focus }: Receipt): Html =>
   html`<section class="receipt card" aria-label="Receipt">
     <div class="head">
       <div class="ok" ${focus && html`role="status"`}>
@@ -147,7 +190,8 @@ export const receiptRegion = ({ heading, about, live, notes, more, focus }: Rece
       ${about} ${focus && html`<svc-left-out></svc-left-out>`}
       ${notes === null && html`<p class="dim small">No receipt was kept with this version.</p>`}
     </div>
-    ${notes && warned(notes, live)} ${notes && fixed(notes.healed)} ${more && html`<div class="part">${more}</div>`}
+    ${notes && warned(notes, live)} ${figures} ${notes && fixed(notes.healed)}
+    ${more && html`<div class="part">${more}</div>`}
   </section>`;
 
 interface Deploy {

@@ -51,6 +51,19 @@ function dayOf(iso: string, now: number): string {
   return year === new Date(now).getUTCFullYear() ? `${day} ${month}` : `${day} ${month} ${year}`;
 }
 
+/** `today, 04:59`, `yesterday, 21:04`, `20 November, 21:04`; with the year if it is another one. In UTC. */
+export function dayTimeWords(iso: string, now: number): string {
+  const days = Math.floor(now / UNIT_MS.d) - Math.floor(Date.parse(iso) / UNIT_MS.d);
+  const day = days === 0 ? "today" : days === 1 ? "yesterday" : dayOf(iso, now);
+  return `${day}, ${partsOf(iso).time}`;
+}
+
+/** `November 2026`: the heading over the rows of a month. */
+export function monthOf(iso: string): string {
+  const { year, month } = partsOf(iso);
+  return `${month} ${year}`;
+}
+
 const timeElement = (iso: string, words: string): Html =>
   html`<time datetime="${iso}" title="${full(iso)}">${words}</time>`;
 
@@ -58,6 +71,15 @@ const timeElement = (iso: string, words: string): Html =>
 export function ago(iso: string, now: number): Html {
   const past = span(now - Date.parse(iso));
   return timeElement(iso, past === null ? "just now" : `${past} ago`);
+}
+
+/** `yesterday, 21:04`, the full time behind it. */
+export const dayTime = (iso: string, now: number): Html => timeElement(iso, dayTimeWords(iso, now));
+
+/** The same at the beginning of a line. */
+export function dayTimeFirst(iso: string, now: number): Html {
+  const words = dayTimeWords(iso, now);
+  return timeElement(iso, words.charAt(0).toUpperCase() + words.slice(1));
 }
 
 /** `5 December`, the full time behind it. */

@@ -275,9 +275,10 @@ describe("a site's page", () => {
     await visitor().comment("two");
     await visitor().report(id, "spam", "");
     const { text, html } = await ann.read(own);
-    expect(text).toContain("2 open threads, 0 resolved.");
-    expect(text).toContain("2 comments wait for your approval");
-    expect(text).toContain("1 comment was reported");
+    expect(text).toContain("1 comment is reported Look");
+    expect(text).toContain("2 comments are waiting for you Approve");
+    expect(text).toContain("2 threads are open Answer");
+    expect(text).toMatch(/Comments ?2 2 to approve 1 reported/);
     expect(html).toContain(`href="${pathOf()}?show=pending"`);
   });
 });

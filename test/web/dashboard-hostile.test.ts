@@ -171,9 +171,9 @@ describe("forged writes", () => {
     const { site_id } = await ann.deploy({ "index.html": "<title>x</title>" });
     const own = `/dashboard/sites/${site_id}`;
     const next: Record<string, string> = {
-      [`${own}/settings`]: own,
-      [`${own}/rollback`]: own,
-      [`${own}/previews`]: own,
+      [`${own}/settings`]: `${own}/settings`,
+      [`${own}/rollback`]: `${own}/versions`,
+      [`${own}/previews`]: `${own}/previews`,
       [`${own}/delete`]: `${own}/delete`,
       [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,
       [`${own}/comments/settings`]: `${own}/comments`,

@@ -83,9 +83,9 @@ describe("1,000 versions", () => {
   test("WEB 6: twenty stand on each of fifty pages", async () => {
     const seen = new Set<string>();
     for (const page of [1, 25, 50]) {
-      const { html, text } = await ann.read(`${path()}?page=${page}`);
+      const { html, text } = await ann.read(`${path()}/versions?page=${page}`);
       expect(text).toContain(`Page ${page} of 50`);
-      for (const [, id] of html.matchAll(/<code>([0-9a-f]{16})<\/code>\s*·/g)) seen.add(id!);
+      for (const [, id] of html.matchAll(/<code title="([0-9a-f]{16})">/g)) seen.add(id!);
     }
     expect(seen.size).toBe(60);
     expect(seen).toContain(site.version_id);
@@ -93,6 +93,7 @@ describe("1,000 versions", () => {
 
   test("WEB 10: a page of them, and the choice of two among all, weigh little", async () => {
     expect(await weight(path())).toBeLessThan(LIGHT);
+    expect(await weight(`${path()}/versions`)).toBeLessThan(LIGHT);
     expect(await weight(`${path()}/changes`)).toBeLessThan(LIGHT);
     const { html } = await ann.read(`${path()}/changes`);
     expect(html.match(/<option value="[0-9a-f]{16}"/g)).toHaveLength(2000);

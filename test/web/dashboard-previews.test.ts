@@ -19,17 +19,22 @@ async function withPreview(name?: string): Promise<{ site: DeployResult; made: M
   return { site, made: await make(site, pageOf("draft"), name) };
 }
 
-test("a site without any has no such section; with some each has its name, version, age, end and address", async () => {
+test("a site without any says how one is made; with some each has its name, version, age, end and address", async () => {
   const none = await ann.deploy(pageOf("none"));
-  expect((await ann.read(pathOf(none))).text).not.toContain("Previews");
+  expect((await ann.read(pathOf(none))).text).not.toContain("All previews");
+  expect((await ann.read(`${pathOf(none)}/previews`)).text).toContain("svc preview ./my-site --name next");
   const { site, made } = await withPreview("pr-7");
   await make(site, pageOf("unnamed draft"));
-  const shown = await ann.read(pathOf(site));
-  expect(shown.text).toContain(`${made.version_id} · just now · until`);
+  const shown = await ann.read(`${pathOf(site)}/previews`);
+  expect(shown.text).toMatch(/pr-7 just now · until \d+ \w+/);
+  expect(shown.text).toContain(made.version_id.slice(0, 8));
   expect(shown.text).toContain("unnamed draft");
   expect(shown.html).toContain(`href="${made.url}"`);
   expect(shown.text).toContain("pr-7");
-  expect((await ann.read(pathOf(none))).text).not.toContain("pr-7");
+  expect((await ann.read(`${pathOf(none)}/previews`)).text).not.toContain("pr-7");
+  const card = await ann.read(pathOf(site));
+  expect(card.text).toMatch(/pr-7 until \d+ \w+/);
+  expect(card.html).toContain(`href="${made.url}"`);
 });
 
 test("made live: the page says so, the preview is over, the version is in the list", async () => {
@@ -38,14 +43,15 @@ test("made live: the page says so, the preview is over, the version is in the li
   expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}?done=live`]);
   expect(await text(site.slug)).toContain("<p>draft");
   const shown = await ann.read(sent.location!);
-  expect(shown.text).toContain(`Version ${made.version_id} is live`);
-  expect(shown.text).not.toContain("Previews");
+  expect(shown.text).toMatch(/The version of today, \d\d:\d\d is live\./);
+  expect(shown.text).toContain(made.version_id);
+  expect(shown.text).not.toContain("All previews");
 });
 
 test("ended: nothing is at its address; one without a name by its version", async () => {
   const { site, made } = await withPreview();
   const sent = await ann.send(`${pathOf(site)}/previews`, { end: made.version_id });
-  expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}?done=preview-ended`]);
+  expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}/previews?done=preview-ended`]);
   expect((await ann.read(sent.location!)).text).toContain("The preview has ended");
   expect((await server.site(`${made.version_id}--${site.slug}`)).status).toBe(404);
   expect(await text(site.slug)).toContain("<p>live");
@@ -54,8 +60,9 @@ test("ended: nothing is at its address; one without a name by its version", asyn
 test("of a site that takes no changes they are shown without buttons; what is sent all the same changes nothing", async () => {
   const { site } = await withPreview("held");
   server.freeze(site);
-  const shown = await ann.read(pathOf(site));
-  expect(shown.html).not.toMatch(/name="(promote|end)"/);
+  for (const page of ["", "/previews"]) {
+    expect((await ann.read(pathOf(site) + page)).html).not.toMatch(/name="(promote|end)"/);
+  }
   for (const fields of [{ promote: "held" }, { end: "held" }, { end: "" }, {}] as Record<string, string>[]) {
     expect((await ann.send(`${pathOf(site)}/previews`, fields)).status).toBe(403);
   }

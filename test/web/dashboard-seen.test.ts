@@ -57,7 +57,7 @@ describe("WEB 10: pages weigh little with the engine on, their pictures aside, w
   test.each([
     ["a list of sites", () => "/dashboard"],
     ["a site that said much", () => `/dashboard/sites/${site.site_id}`],
-    ["its further versions", () => `/dashboard/sites/${site.site_id}?page=2`],
+    ["its further versions", () => `/dashboard/sites/${site.site_id}/versions`],
   ])("%s", async (_, path) => {
     const headers = { cookie: ann.cookie, accept: "text/html", "accept-encoding": "gzip" };
     const response = await server.api(path(), { headers, decompress: false } as RequestInit);
@@ -65,7 +65,7 @@ describe("WEB 10: pages weigh little with the engine on, their pictures aside, w
     expect(bytes.byteLength).toBeLessThan(LIGHT);
     const html = new TextDecoder().decode(Bun.gunzipSync(bytes));
     const pictures = [...html.matchAll(/<img[^>]*screenshots[^>]*>/g)].map(([tag]) => tag);
-    expect(pictures.length).toBeGreaterThan(10);
+    expect(pictures.length).toBeGreaterThan(5);
     expect(pictures.filter((tag) => !tag.includes('loading="lazy"'))).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /** WEB 6: a site's page, its receipt, its versions and settings. */
 import { describe, expect, test } from "bun:test";
-import { type DeployResult } from "../kit/server.ts";
+import { type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { visitorOf } from "../kit/visitor.ts";
 
@@ -14,7 +14,7 @@ const pathOf = ({ site_id }: Pick<DeployResult, "site_id">): string => `/dashboa
 const versionHost = (version_id: string, { url }: DeployResult): string => url.replace("://", `://${version_id}--`);
 
 describe("the head", () => {
-  test("WEB 6: label, address, state, since when, and that it does not expire", async () => {
+  test("WEB 6: label, address, state and the pages of the site; since when it is yours stands in its settings", async () => {
     const site = await ann.deploy(page("One"));
     const nameless = await ann.read(pathOf(site));
     expect(nameless.title).toBe(`${site.slug} · svc`);
@@ -24,7 +24,12 @@ describe("the head", () => {
     expect(html).toMatch(/<h1 dir="auto">\s*Harbour guide\s*<\/h1>/);
     expect(html).toContain(`href="${site.url}" rel="noopener"`);
     expect(text).toContain("Live");
-    expect(text).toMatch(/Yours since \d+ \w+\. It does not expire\./);
+    const tabs = /<nav class="site-tabs"[\s\S]*?<\/nav>/.exec(html)![0];
+    expect([...tabs.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)).toEqual(
+      ["", "/versions", "/previews", "/comments", "/settings"].map((page) => pathOf(site) + page),
+    );
+    expect(tabs).toMatch(/aria-current="page"\s*>\s*Overview/);
+    expect((await ann.read(`${pathOf(site)}/settings`)).text).toMatch(/Yours since \d+ \w+\. It does not expire\./);
   });
 
   test.each([
@@ -46,7 +51,7 @@ describe("the head", () => {
       html.replaceAll(headers.get("x-request-id")!, "<id>").replace(/name="csrf" value="[^"]*"/g, "");
     expect(unknown.status).toBe(404);
     expect(unknown.text).toContain("There is no such site in your account");
-    for (const path of ["", "/changes", "/delete", "/comments"]) {
+    for (const path of ["", "/versions", "/previews", "/settings", "/changes", "/delete", "/comments"]) {
       const { status, ...shown } = await ann.read(`/dashboard/sites/${site_id}${path}`);
       expect(status).toBe(404);
       expect(plain({ status, ...shown })).toBe(plain(unknown));
@@ -80,17 +85,17 @@ describe("the receipt", () => {
     const site = await ann.deploy(BROKEN);
     expect(site.warnings.length).toBe(2);
     const { text, html } = await ann.read(pathOf(site));
-    expect(text).toContain(`Version ${site.version_id} is live`);
-    expect(text).toContain("2 warnings It is live, but not all right yet.");
-    for (const { message, fix_recipe } of site.warnings) expect(text).toContain(`${message} To do: ${fix_recipe}`);
+    expect(text).toMatch(/Live since today, \d\d:\d\d/);
+    expect(text).toContain("It is live, but 2 things are broken or risky");
+    for (const { message, fix_recipe } of site.warnings) expect(text).toContain(`${fix_recipe} ${message}`);
     expect(html).toContain(`<code dir="auto">index.html</code> names`);
     expect(html).not.toContain("autofocus");
-    const mended = await ann.redeploy(site, page("all right"));
+    await ann.redeploy(site, page("all right"));
     const after = await ann.read(pathOf(site));
-    expect(after.text).toContain(`Version ${mended.version_id} is live`);
-    expect(after.text).not.toContain("warning");
+    expect(after.text).toContain("Checked 1 page and 1 file: nothing is broken.");
+    expect(after.text).not.toContain("broken or risky");
     await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
-    expect((await ann.read(pathOf(site))).text).toContain("2 warnings");
+    expect((await ann.read(pathOf(site))).text).toContain("2 things are broken or risky");
   });
 
   test("WEB 6: says what was fixed, with the file", async () => {
@@ -114,8 +119,8 @@ describe("the receipt", () => {
     expect(recipes.size).toBe(9);
     const { html } = await ann.read(pathOf(site));
     const [open, folded] = html.split("Show all") as [string, string];
-    expect(open.match(/To do: /g)).toHaveLength(6);
-    expect(folded.match(/To do: /g)).toHaveLength(3);
+    expect(open.match(/<p class="fix">/g)).toHaveLength(6);
+    expect(folded.match(/<p class="fix">/g)).toHaveLength(3);
     expect(html.match(/<summary>\s*Show all/g)).toHaveLength(1);
   });
 
@@ -127,14 +132,46 @@ describe("the receipt", () => {
     expect(text).not.toContain("Fixed for you");
   });
 
-  test("WEB 6: after a deploy here the focus is on its heading, with the address to hand on", async () => {
+  test("WEB 6: after a deploy here the focus is on its heading, with how much was published and how fast", async () => {
     const site = await ann.deploy(page("One"));
-    const { html, text } = await ann.read(`${pathOf(site)}?done=deployed`);
+    const { html, text } = await ann.read(`${pathOf(site)}?done=deployed&ms=612`);
     expect(html).toMatch(/<h2[^>]*tabindex="-1"\s+autofocus>/);
-    expect(html).toMatch(/class="url">\s*<a\s+href="[^"]+"\s+rel="noopener"/);
-    expect(text).toContain("It is yours and does not expire.");
+    expect(text).toMatch(/Your new version is live 1 file, \d+ B · live in 0\.6 s/);
+    for (const ms of ["", "x", "-1", "1e9", "12345678"]) {
+      expect((await ann.read(`${pathOf(site)}?done=deployed&ms=${ms}`)).text).not.toContain("live in");
+    }
     const again = await ann.read(`${pathOf(site)}?done=unchanged`);
     expect(again.text).toContain("No changes: this version is live already");
+  });
+
+  test("WEB 6: says what changed since the version before, with the changes and the way back", async () => {
+    const site = await ann.deploy({ ...page("One"), "a.txt": "a", "b.txt": "b" });
+    const first = await ann.read(pathOf(site));
+    expect(first.text).not.toContain("since the version before");
+    const two = await ann.redeploy(site, { ...page("Two"), "a.txt": "a", "c.txt": "c", "d.txt": "d" });
+    const { text, html } = await ann.read(pathOf(site));
+    expect(text).toContain("2 added, 1 changed, 1 removed, 1 unchanged since the version before: index.html");
+    expect(html).toContain(`href="${pathOf(site)}/changes?from=${site.version_id}&amp;to=${two.version_id}"`);
+    expect(text).toMatch(/Go back to today, \d\d:\d\d/);
+    expect(text).not.toContain("None of the old files");
+    const { location } = await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
+    const back = await ann.read(location!);
+    expect(back.text).toContain("1 added, 1 changed, 2 removed, 1 unchanged since the version before");
+    expect(back.html).toContain(`href="${pathOf(site)}/changes?from=${two.version_id}&amp;to=${site.version_id}"`);
+  });
+
+  test("WEB 6: where nothing of the old site is left, it says so as a warning", async () => {
+    const site = await ann.deploy({ "a.html": "<title>A</title>a", "b.html": "<title>B</title>b" });
+    await ann.redeploy(site, { "index.html": "<title>Other</title>x" });
+    const { text, html } = await ann.read(pathOf(site));
+    expect(text).toContain("None of the old files is in this version.");
+    expect(html).toMatch(/class="part warn-part">\s*<h3>[\s\S]{0,400}None of the old files/);
+  });
+
+  test("WEB 6: no way back leads to a version that is withheld", async () => {
+    const site = await ann.deploy({ ...page("One"), "k.js": `"${["sk", "live"].join("_")}_4eC39HqLyjWDarjtT1zdp7dc"` });
+    await ann.redeploy(site, page("Two"));
+    expect((await ann.read(pathOf(site))).text).not.toContain("Go back to");
   });
 
   test("WEB 4.6: programs are told how to go on, without a token", async () => {
@@ -147,22 +184,42 @@ describe("the receipt", () => {
 });
 
 describe("versions", () => {
-  test("WEB 6: newest first, 20 a page, each with title, id, time, files and size", async () => {
+  test("WEB 6: newest first, 20 a page, each with time, what changed, the beginning of its id, files and size", async () => {
     const site = await ann.deploy(page("Version 0"));
     const ids = [site.version_id];
     for (let i = 1; i < 45; i++) ids.unshift((await ann.redeploy(site, page(`Version ${i}`))).version_id);
-    const shown = (html: string) => [...html.matchAll(/<code>([0-9a-f]{16})<\/code>\s*·/g)].map(([, id]) => id!);
-    const first = await ann.read(pathOf(site));
+    const shown = (html: string) => [...html.matchAll(/<code title="([0-9a-f]{16})">/g)].map(([, id]) => id!);
+    const newest = await ann.read(pathOf(site));
+    expect(shown(newest.html)).toEqual(ids.slice(0, 4));
+    expect(newest.text).toContain("The newest 4 of 45 All versions");
+    const first = await ann.read(`${pathOf(site)}/versions`);
     expect(shown(first.html)).toEqual(ids.slice(0, 20));
     expect(first.text).toContain("Page 1 of 3 Next");
-    expect(first.text).toMatch(new RegExp(`Version 44 Live ${ids[0]} · just now · 1 file, \\d+ B`));
+    expect(first.text).toMatch(
+      new RegExp(`Today, \\d\\d:\\d\\d Live 1 changed: index\\.html · ${ids[0]!.slice(0, 8)} · 1 file, \\d+ B`),
+    );
     expect(first.html).toContain(`href="${versionHost(ids[1]!, site)}" rel="noopener"`);
     expect(first.html).toContain(`href="${pathOf(site)}/changes?to=${ids[1]}"`);
-    const last = await ann.read(`${pathOf(site)}?page=99`);
+    const last = await ann.read(`${pathOf(site)}/versions?page=99`);
     expect(shown(last.html)).toEqual(ids.slice(40));
     expect(last.text).toContain("Previous Page 3 of 3");
-    expect(last.html).toContain(`href="${pathOf(site)}?page=2"`);
+    expect(last.html).toContain(`href="${pathOf(site)}/versions?page=2"`);
   }, 60_000);
+
+  test("WEB 6: versions stand under the last seven days and their months", async () => {
+    await using own = await startServer();
+    const bob = await visitorOf(own);
+    const site = await bob.deploy(page("Old"));
+    own.advance(40 * 86_400_000);
+    await bob.redeploy(site, page("Yesterday"));
+    own.advance(86_400_000);
+    await bob.redeploy(site, page("Now"));
+    const { html } = await bob.read(`${pathOf(site)}/versions`);
+    const headings = [...html.matchAll(/<h2 class="day">\s*([^<]*?)\s*<\/h2>/g)].map(([, words]) => words!);
+    expect([headings.length, headings[0]]).toEqual([2, "The last 7 days"]);
+    expect(headings[1]).toMatch(/^[A-Z][a-z]+ 20\d\d$/);
+    expect(html).toMatch(/Yesterday, \d\d:\d\d/);
+  });
 
   test("WEB 6: one click makes an earlier version live, and says which; the live one again is the same", async () => {
     const site = await ann.deploy(page("One"));
@@ -171,7 +228,7 @@ describe("versions", () => {
       const { status, location } = await ann.send(`${pathOf(site)}/rollback`, { version_id });
       expect([status, location]).toEqual([303, `${pathOf(site)}?done=live`]);
       const { text } = await ann.read(location!);
-      expect(text).toContain(`Version ${version_id} is live.`);
+      expect(text).toMatch(/The version of today, \d\d:\d\d is live\./);
       const served = await (await server.site(site.slug)).text();
       expect(served).toContain(version_id === site.version_id ? "One" : "Two");
     }
@@ -190,6 +247,7 @@ describe("versions", () => {
     const { html } = await ann.read(pathOf(site));
     expect(html).toContain(`value="${site.version_id}"`);
     expect(html).not.toContain(`value="${two.version_id}"`);
+    expect((await ann.read(`${pathOf(site)}/versions`)).html).not.toContain(`value="${two.version_id}"`);
   });
 });
 
@@ -197,11 +255,11 @@ describe("settings", () => {
   test("WEB 6: label and single-page app are saved, and shown again", async () => {
     const site = await ann.deploy(page("One"));
     const { location } = await ann.send(`${pathOf(site)}/settings`, { label: "  Harbour guide ", spa: "on" });
-    expect(location).toBe(`${pathOf(site)}?done=saved`);
+    expect(location).toBe(`${pathOf(site)}/settings?done=saved`);
     const { html, text } = await ann.read(location!);
     expect(html).toMatch(/name="label"\s+type="text"\s+value="Harbour guide"/);
     expect(html).toMatch(/value="on"\s+checked/);
-    expect(text).toContain("Decide by the files (now off)");
+    expect(text).toContain("Automatic (now off)");
     expect((await server.site(site.slug, "/deep/link")).status).toBe(200);
     await ann.send(`${pathOf(site)}/settings`, { label: " ", spa: "auto" });
     const after = (await server.running.store.sites.byId(site.site_id))!;
@@ -248,9 +306,8 @@ describe("a site that is held", () => {
       expect(text).toContain(state === "frozen" ? "Frozen" : "Disabled");
       expect(text).not.toContain("New version");
       expect(html).not.toContain("data-zone");
-      // What nobody can see is not the page's first button.
-      const look = /<a class="([^"]*)"[^>]*>\s*Open site/.exec(html)![1];
-      expect(look).toBe(state === "frozen" ? "button primary" : "button");
+      // What nobody can see is not offered.
+      expect(text.includes("Open site")).toBe(state === "frozen");
       expect(html).not.toContain('name="version_id"');
       const refused = await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
       expect(refused.status).toBe(state === "frozen" ? 403 : 451);

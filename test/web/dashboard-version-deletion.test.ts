@@ -15,6 +15,7 @@ const { make } = previewing(() => server);
 
 const SECRET = `const key = "${["sk", "live"].join("_")}_${"4eC39HqLyjWDarjtT1zdp7dc"}";`;
 const pathOf = ({ site_id }: Pick<DeployResult, "site_id">): string => `/dashboard/sites/${site_id}`;
+const listOf = (site: Pick<DeployResult, "site_id">): string => `${pathOf(site)}/versions`;
 const pathTo = (site: DeployResult, version_id = site.version_id) => `${pathOf(site)}/versions/${version_id}/delete`;
 const statusOf = async ({ slug, version_id }: DeployResult) => (await server.site(`${version_id}--${slug}`)).status;
 
@@ -27,7 +28,7 @@ async function left(text: string, files: Record<string, string> = {}): Promise<D
 
 test("each version but the live one has a link to the page that asks; that says what goes and what stays", async () => {
   const site = await left("asked");
-  const { html } = await ann.read(pathOf(site));
+  const { html } = await ann.read(listOf(site));
   expect(html).toContain(`href="${pathTo(site)}"`);
   expect(html).not.toContain(pathTo(site, site.live));
   const page = await ann.read(pathTo(site));
@@ -41,7 +42,7 @@ test("each version but the live one has a link to the page that asks; that says 
 test("the word, with spaces around it, deletes it; the page says so, and its row is gone", async () => {
   const site = await left("deleted");
   const sent = await ann.send(pathTo(site), { confirm: " delete " });
-  expect([sent.status, sent.location]).toEqual([303, `${pathOf(site)}?done=version-deleted`]);
+  expect([sent.status, sent.location]).toEqual([303, `${listOf(site)}?done=version-deleted`]);
   expect(await statusOf(site)).toBe(404);
   const shown = await ann.read(sent.location!);
   expect(shown.text).toContain("The version is deleted: nothing is at its address any more.");
@@ -77,14 +78,14 @@ test("the live one, another account's, one that is gone and a frozen site's dele
   const body = new URLSearchParams({ confirm: "delete" });
   expect((await server.api(pathTo(site), { method: "POST", headers, body })).status).toBe(403);
   server.freeze(site);
-  expect((await ann.read(pathOf(site))).html).not.toContain(pathTo(site));
+  expect((await ann.read(listOf(site))).html).not.toContain(pathTo(site));
   expect((await ann.send(pathTo(site), { confirm: "delete" })).status).toBe(403);
   expect(await statusOf(site)).toBe(200);
 });
 
 test("one in which a secret was seen is withheld once it was left: a badge, why, and no link to its own address", async () => {
   const site = await left("leaky", { "app.js": SECRET });
-  const { html, text } = await ann.read(pathOf(site));
+  const { html, text } = await ann.read(listOf(site));
   expect(text).toContain("Withheld");
   expect(text).toContain("A secret was seen in it, so its own address shows it to nobody.");
   expect(html).not.toContain(`href="http://${site.version_id}--`);

@@ -128,7 +128,7 @@ describe("CONTRACT 3: errors on every path of the API host", () => {
     ["/sites/site_x", 401, "What is at /sites/site_x is for programs with a token, and for people who are signed in."],
     ["/sites", 405, "There is no page here /sites is an address for programs, and shows nothing."],
     ["/auth/login", 405, "The manual has what they send there."],
-    ["/dashboard/sites/site_x/settings", 405, "takes what a form sends, and shows nothing. Nothing was changed."],
+    ["/dashboard/sites/site_x/rollback", 405, "takes what a form sends, and shows nothing. Nothing was changed."],
   ])("whoever opens %s in a browser reads a person's words, and no header", async (path, status, words) => {
     const page = await server.api(path, { headers: HTML });
     const text = (await page.text())

@@ -46,7 +46,9 @@ describe("without a session", () => {
     expect(first.text).toContain("Your site is live");
     expect(first.text).toContain("14 days from now.");
     expect(first.text).toContain("page.html answers /");
-    expect(first.text).toContain("1 warning");
+    expect(first.text).toContain("It is live, but 1 thing is broken or risky");
+    expect(first.text).toMatch(/\d+ files?, \d+ B · live in \d+\.\d s/);
+    expect(first.text).toMatch(/Checked \d page/);
     expect(decoded(first.html)).toMatch(/href="[^"]+\/claim\/site_[0-9a-z]{20}#svc_claim_/);
     expect(first.html).toMatch(/value="svc_manage_/);
     const again = await send({ fields, zip });

@@ -251,6 +251,7 @@ describe("WEB 4.5: what an answer means", () => {
     body: { error: "The server's words.", ...body },
     request_id: "req_1",
     retry_after,
+    receipt: null,
   });
   const stranger = { signed_in: false, may_be_anonymous: true, at_home: true };
   const owner = { signed_in: true, may_be_anonymous: false, at_home: false };

@@ -4,7 +4,7 @@
 import { hearDrops, hearPastes, hearPickers } from "./zone/events.ts";
 import { Face } from "./zone/face.ts";
 import { Machine } from "./zone/machine.ts";
-import { type Deployed, LeftOut, shareHere, showReceipt, showVersion } from "./zone/receipt.ts";
+import { LeftOut, shareHere, showReceipt, showVersion } from "./zone/receipt.ts";
 import { setupOf } from "./zone/setup.ts";
 import { SitesList } from "./zone/sites-list.ts";
 
@@ -13,9 +13,9 @@ if ("share" in navigator) document.documentElement.classList.add("shares");
 customElements.define("svc-sites", SitesList);
 customElements.define("svc-left-out", LeftOut);
 
-function headingOf(deployed: Deployed, unchanged: boolean, is_new: boolean): string {
+function headingOf(unchanged: boolean, is_new: boolean): string {
   if (unchanged) return "No changes: this version is live already";
-  return is_new ? "Your site is live" : `Version ${deployed.version_id} is live`;
+  return is_new ? "Your site is live" : "Your new version is live";
 }
 
 function start(zone: HTMLElement): void {
@@ -28,7 +28,7 @@ function start(zone: HTMLElement): void {
     listChanged: () => list?.draw(),
     finish(deployed, { unchanged, target, left_out }) {
       if (target.kind === "owned") return showVersion(deployed, unchanged, left_out);
-      const heading = headingOf(deployed, unchanged, target.kind === "new");
+      const heading = headingOf(unchanged, target.kind === "new");
       document.querySelector("section.receipt")?.remove();
       face.done();
       showReceipt(face.zone.closest("section")!, { deployed, heading, left_out, again: () => machine.reset() });

@@ -165,7 +165,7 @@ const deleteOneVersion = accountForm({
     const { site_id } = site;
     refuseUnlessConfirmed(fields, VERSION_WORD);
     await ctx.parts.store.deleteVersion({ site_id, by: ctx.caller, version_id: version.version_id });
-    return `${pathOfSite(site_id)}?done=version-deleted`;
+    return `${pathOfSite(site_id)}/versions?done=version-deleted`;
   },
   again: async (ctx, refusal) => askForVersion(ctx, await ownVersion(ctx), refusal),
 });

@@ -15,6 +15,8 @@ import manual from "./manual.css" with { type: "text" };
 import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
 import seen from "./seen.css" with { type: "text" };
+import changes from "./changes.css" with { type: "text" };
+import site from "./site.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
 const FILES = [
@@ -29,6 +31,8 @@ const FILES = [
   zone,
   receipt,
   dashboard,
+  site,
+  changes,
   seen,
   comments,
   manual,

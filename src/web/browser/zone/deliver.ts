@@ -164,6 +164,7 @@ function answerOf(xhr: XMLHttpRequest): Answer {
     body: json(xhr.responseText),
     request_id: xhr.getResponseHeader("x-request-id"),
     retry_after: Number.isFinite(wait) && wait >= 0 ? wait : null,
+    receipt: xhr.getResponseHeader("svc-receipt"),
   };
 }
 

@@ -125,7 +125,7 @@ export class Machine {
 
   #conclude(job: Job, answer: Answer | null): void {
     const { face } = this.parts;
-    const deployed = answer?.status === 200 ? deployedIn(answer.body) : null;
+    const deployed = answer?.status === 200 ? deployedIn(answer) : null;
     if (deployed) return this.#finish(job, deployed);
     if (job.target.kind === "local" && (answer?.status === 401 || answer?.status === 404))
       return this.#drop(job.target.site);

@@ -3,9 +3,11 @@
  *  hands the names to the next. */
 import type { Healed, Warning } from "../../../base/types.ts";
 import { html, type Html } from "../../../html/template.ts";
-import { aboutSite, forPrograms, receiptRegion } from "../../receipt.ts";
+import { readFigures, type ReceiptFigures } from "../../../base/receipt-figures.ts";
+import { aboutSite, figuresPart, forPrograms, receiptRegion, sizeLine } from "../../receipt.ts";
 import { hearCopies } from "../copying.ts";
 import { made } from "./dom.ts";
+import type { Answer } from "./refusals.ts";
 import { day } from "./words.ts";
 
 /** The answer of `POST /sites` and `POST /sites/:id/deploys`. */
@@ -20,14 +22,16 @@ export interface Deployed {
   claim_url?: string;
   healed: Healed[];
   warnings: Warning[];
+  /** Null for a server, or a proxy before it, that says none. */
+  figures: ReceiptFigures | null;
 }
 
 /** An answer of another kind (a proxy's, another program's on the port) is none. */
-export function deployedIn(body: Readonly<Record<string, unknown>>): Deployed | null {
+export function deployedIn({ body, receipt }: Pick<Answer, "body" | "receipt">): Deployed | null {
   const { url, site_id, version_id, healed, warnings } = body as Partial<Deployed>;
   const texts = [url, site_id, version_id].every((value) => typeof value === "string");
   return texts && /^https?:\/\//.test(url!) && Array.isArray(healed) && Array.isArray(warnings)
-    ? (body as unknown as Deployed)
+    ? { ...(body as unknown as Deployed), figures: readFigures(receipt) }
     : null;
 }
 
@@ -62,13 +66,15 @@ interface Shown {
 
 /** Puts the receipt of a deploy behind `before`, with the focus on its heading. */
 export function showReceipt(before: Element, { deployed, heading, left_out, again }: Shown): void {
-  const { healed, warnings } = deployed;
+  const { healed, warnings, figures } = deployed;
+  const size = figures && sizeLine(figures, figures.ms);
   const region = made(
     receiptRegion({
       heading,
-      about: aboutSite(deployed, { now: Date.now(), onDay, left_out: leftOut(left_out) }),
+      about: aboutSite(deployed, { now: Date.now(), onDay, size, left_out: leftOut(left_out) }),
       live: true,
       notes: { healed, warnings },
+      figures: figures && figuresPart(figures, warnings.length),
       more: html`${forPrograms(deployed)}
         <p><button type="button" class="button" data-again>Publish another</button></p>`,
       focus: false,
@@ -88,13 +94,18 @@ export function showReceipt(before: Element, { deployed, heading, left_out, agai
 const KEY = "svc-left-out";
 
 /** Opens the page of the site, which shows the receipt. */
-export function showVersion({ site_id, version_id }: Deployed, unchanged: boolean, left_out: readonly string[]): void {
+export function showVersion(
+  { site_id, version_id, figures }: Deployed,
+  unchanged: boolean,
+  left_out: readonly string[],
+): void {
   try {
     sessionStorage.setItem(KEY, JSON.stringify({ site_id, version_id, left_out }));
   } catch {
     // Without storage the page does without that line.
   }
-  location.assign(`/dashboard/sites/${site_id}?done=${unchanged ? "unchanged" : "deployed"}`);
+  const took = figures && !unchanged ? `&ms=${figures.ms}` : "";
+  location.assign(`/dashboard/sites/${site_id}?done=${unchanged ? "unchanged" : "deployed"}${took}`);
 }
 
 /** The names that the page before handed on, if they are of the site of this page. */

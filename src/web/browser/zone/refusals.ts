@@ -22,6 +22,8 @@ export interface Answer {
   request_id: string | null;
   /** Seconds. */
   retry_after: number | null;
+  /** The header `Svc-Receipt`. */
+  receipt: string | null;
 }
 
 /** The steps that the page takes by itself before it shows an alert. */
@@ -61,7 +63,7 @@ function said({ body }: Answer): Trouble {
 }
 
 /** The answer that a page gives itself when its session has ended. */
-export const SIGNED_OUT: Answer = { status: 401, body: {}, request_id: null, retry_after: null };
+export const SIGNED_OUT: Answer = { status: 401, body: {}, request_id: null, retry_after: null, receipt: null };
 
 /** The person who publishes, and the kind of deploy. */
 interface Publisher {

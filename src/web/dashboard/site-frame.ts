@@ -1,0 +1,94 @@
+/** The frame of a site's pages (WEB 6): its name and address, and tabs that lead from one of them to the next. */
+import { siteState } from "../../base/site-state.ts";
+import type { Refusal } from "../../base/errors.ts";
+import type { Site } from "../../base/types.ts";
+import { html, type Html } from "../../html/template.ts";
+import { siteUrl } from "../../http/hosts.ts";
+import type { NoteCounts } from "../../store/notes.ts";
+import { answerPage } from "../frame.ts";
+import { badge, copyButton, linkButton, siteLink } from "../parts.ts";
+import { figure } from "../browser/wording.ts";
+import type { SignedIn } from "../who.ts";
+import { nameOf, pathOfSite } from "./pages.ts";
+import { STATE_BADGES } from "./state-badges.ts";
+
+type Tab = keyof typeof TABS;
+const TABS = {
+  overview: "Overview",
+  versions: "Versions",
+  previews: "Previews",
+  comments: "Comments",
+  settings: "Settings",
+};
+
+interface TabCounts {
+  previews: number;
+  notes: NoteCounts;
+}
+
+/** The path of a site's page. */
+export const pathOfTab = (site_id: string, tab: Tab): string =>
+  tab === "overview" ? pathOfSite(site_id) : `${pathOfSite(site_id)}/${tab}`;
+
+/** The numbers beside a tab's name. */
+function besideTab(tab: Tab, site: Site, { previews, notes }: TabCounts): Html | false {
+  const number = (n: number) => n > 0 && html`<span class="n">${figure(n)}</span>`;
+  if (tab === "versions") return number(site.stored_versions);
+  if (tab === "previews") return number(previews);
+  if (tab !== "comments") return false;
+  return html`${number(notes.open)} ${notes.pending > 0 && badge(`${figure(notes.pending)} to approve`, "warn")}
+  ${notes.reported > 0 && badge(`${figure(notes.reported)} reported`, "warn")}`;
+}
+
+const tabs = (site: Site, current: Tab, counts: TabCounts): Html =>
+  html`<nav class="site-tabs" aria-label="This site">
+    ${(Object.keys(TABS) as Tab[]).map(
+      (tab) =>
+        html`<a href="${pathOfTab(site.site_id, tab)}" ${tab === current && html`aria-current="page"`}
+          >${TABS[tab]}${besideTab(tab, site, counts)}</a
+        >`,
+    )}
+  </nav>`;
+
+/** The name, the address, the state. */
+function siteHead({ parts }: SignedIn, site: Site): Html {
+  const url = siteUrl(parts.config, site.slug);
+  const state = siteState(site, parts.now());
+  // A disabled site shows its pages to no visitor.
+  const open = state !== "disabled";
+  return html`<p class="crumb"><a href="/dashboard">Sites</a></p>
+    <div class="pagehead">
+      <div>
+        <h1 dir="auto">${nameOf(site)}</h1>
+        <p class="facts">${siteLink(url, new URL(url).host, html`id="url"`)} ${STATE_BADGES[state]}</p>
+      </div>
+      <p class="actions">
+        ${copyButton("Copy link", "url")}
+        ${open && linkButton(url, "Open site", { kind: "primary", attributes: html`rel="noopener"` })}
+      </p>
+    </div>`;
+}
+
+interface SitePage {
+  tab: Tab;
+  body: Html;
+  refusal?: Refusal | undefined;
+  head?: Html | false;
+  said?: Html | string | null;
+  scripts?: readonly ("copy" | "select")[];
+}
+
+/** A page of the site, under its name and tabs. */
+export async function answerSitePage(ctx: SignedIn, site: Site, page: SitePage): Promise<Response> {
+  const { notes, previews } = ctx.parts.store;
+  const counts = { previews: (await previews.list(site.site_id)).length, notes: await notes.counts(site.site_id) };
+  const { tab, body, scripts = ["copy"], ...rest } = page;
+  return answerPage(ctx, {
+    title: tab === "overview" ? nameOf(site) : `${TABS[tab]} of ${nameOf(site)}`,
+    body: html`${siteHead(ctx, site)} ${tabs(site, tab, counts)} ${body}`,
+    current: "sites",
+    width: "list",
+    scripts,
+    ...rest,
+  });
+}

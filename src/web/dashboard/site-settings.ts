@@ -1,0 +1,127 @@
+/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, and the way to its deletion (WEB 6). */
+import { Refusal } from "../../base/errors.ts";
+import type { Site } from "../../base/types.ts";
+import { html, type Html } from "../../html/template.ts";
+import type { Ctx, Route } from "../../routes/context.ts";
+import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
+import type { SiteChange } from "../../store/ownership.ts";
+import { csrfOf } from "../frame.ts";
+import { alertBox, button, csrfField, field, linkButton, radios } from "../parts.ts";
+import { accountForm, accountPage, type SignedIn } from "../who.ts";
+import { onDay } from "../words.ts";
+import { ownSite, pathOfSite } from "./pages.ts";
+import { answerSitePage, pathOfTab } from "./site-frame.ts";
+import { heldNotice } from "./state-badges.ts";
+
+const SPA_VALUES = ["auto", "off", "on"] as const;
+const SPA = { auto: null, on: 1, off: 0 } as const;
+
+const spaValue = ({ spa_override }: Site): string => SPA_VALUES[spa_override === null ? 0 : spa_override + 1]!;
+
+/** A form that was refused, with the values that are shown again. */
+interface RefusedSettings {
+  refusal: Refusal;
+  sent: URLSearchParams;
+}
+
+/** The form of the label and of the single-page app. `spa_now`: as detected in the files. */
+function settingsForm(site: Site, spa_now: boolean, csrf: string, refused?: RefusedSettings): Html {
+  const spa = refused?.sent.get("spa") ?? spaValue(site);
+  const choices = [
+    ["auto", `Automatic (now ${spa_now ? "on" : "off"})`, "Decided by the files of each version"],
+    ["on", "Always", "Unknown paths show index.html"],
+    ["off", "Never", "Unknown paths are not found"],
+  ] as const;
+  return html`<section class="card" aria-labelledby="settings">
+    <h2 id="settings">Settings</h2>
+    <form class="fields" method="post" action="${pathOfTab(site.site_id, "settings")}">
+      ${csrfField(csrf)}
+      ${field({
+        name: "label",
+        label: "Label",
+        value: refused?.sent.get("label") ?? site.label ?? "",
+        refusal: refused?.refusal,
+        hint: "The name of this site in your lists. Visitors do not see it.",
+        attributes: html`placeholder="${site.slug}" dir="auto" autocomplete="off"`,
+      })}
+      ${radios(
+        "Single-page app",
+        choices.map(([value, label, hint]) => ({ name: "spa", value, label, hint, checked: value === spa })),
+        refused?.refusal,
+      )}
+      ${button("Save settings", { kind: "primary" })}
+    </form>
+  </section>`;
+}
+
+const deleteSection = ({ site_id }: Site): Html =>
+  html`<section class="card" aria-labelledby="delete">
+    <h2 id="delete">Delete</h2>
+    <p class="small dim">
+      All versions and comments are deleted permanently. The address is never given to anyone else.
+    </p>
+    ${linkButton(`${pathOfSite(site_id)}/delete`, "Delete this site", { kind: "danger", small: true })}
+  </section>`;
+
+async function settingsPage(ctx: SignedIn, site: Site, refused?: RefusedSettings): Promise<Response> {
+  const live = await ctx.parts.store.versions.get(site.site_id, site.live_version_id);
+  if (live === null) return settingsPage(ctx, await ownSite(ctx), refused);
+  const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)}
+    <div class="narrow stack">
+      ${settingsForm(site, live.spa_enabled === 1, csrfOf(ctx)!, refused)}
+      <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
+      ${deleteSection(site)}
+    </div>`;
+  return answerSitePage(ctx, site, { tab: "settings", body, refusal: refused?.refusal });
+}
+
+/** `GET …/settings`. */
+const showSettings = accountPage(async (ctx) => settingsPage(ctx, await ownSite(ctx)));
+
+function settingsOf(fields: URLSearchParams): SiteChange {
+  const label = fittingLabel(fields.get("label") ?? "");
+  if (label === null) {
+    const message = `Nothing was saved: a label has at most ${LONGEST_LABEL} characters. Make it shorter.`;
+    throw new Refusal("invalid_input", message, { field: "label" });
+  }
+  const spa = fields.get("spa") ?? "";
+  if (!Object.hasOwn(SPA, spa)) {
+    const message = "Nothing was saved: choose when this is a single-page app.";
+    throw new Refusal("invalid_input", message, { field: "spa" });
+  }
+  return { label: label === "" ? null : label, spa_override: SPA[spa as keyof typeof SPA] };
+}
+
+const settingsPath = ({ params }: Ctx): string => pathOfTab(params.id!, "settings");
+
+/** `POST …/settings`. */
+const saveSettings = accountForm({
+  page: settingsPath,
+  async act(ctx, fields) {
+    const { site_id } = await ownSite(ctx);
+    await ctx.parts.store.ownership.change(site_id, settingsOf(fields), ctx.caller);
+    return `${settingsPath(ctx)}?done=saved`;
+  },
+  again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
+/** The settings in two lines, with the way to change them. */
+export function settingsCard(site: Site, spa_now: boolean): Html {
+  const spa = site.spa_override === null ? `decided by the files (${spa_now ? "on" : "off"})` : spaValue(site);
+  const comments = {
+    off: "off",
+    anonymous: "anyone may write",
+    approved: "shown once you approve",
+    passcode: "with a passcode",
+  };
+  return html`<section class="card" aria-labelledby="settings">
+    <h2 id="settings">Settings</h2>
+    <p>Single-page app: ${spa}.<br />Comments: ${comments[site.comments_mode]}.</p>
+    <p><a href="${pathOfTab(site.site_id, "settings")}">Change settings, or delete this site</a></p>
+  </section>`;
+}
+
+export const SETTINGS_ROWS: readonly Route[] = [
+  ["GET", "/dashboard/sites/:id/settings", showSettings],
+  ["POST", "/dashboard/sites/:id/settings", saveSettings],
+];

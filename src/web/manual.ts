@@ -9,13 +9,42 @@ import { asked, type Chapter, type Hit, search } from "./manual-search.ts";
 import { button, rows } from "./parts.ts";
 import { count } from "./browser/wording.ts";
 
-/** The chapters in the order in which somebody needs them. */
-const PARTS: readonly (readonly [title: string, chapters: readonly string[]])[] = [
-  ["Publish", ["dashboard", "cli", "markdown", "rules", "receipts", "comments"]],
-  ["From programs", ["http-api", "library", "ci", "agents"]],
-  ["Run a server", ["self-hosting", "privacy", "abuse"]],
+/** The chapters in the order in which somebody needs them, each with a sentence for the front page. */
+const PARTS: readonly (readonly [title: string, chapters: Readonly<Record<string, string>>])[] = [
+  [
+    "Publish",
+    {
+      dashboard: "Drop a folder on a page; manage versions, settings and your account.",
+      cli: "Install svc; publish, update, go back and preview from a terminal.",
+      "coming-from": "What your commands, rules and domains are called here, and what is missing.",
+      markdown: "A folder of Markdown files becomes a docs site, without a generator.",
+      rules: "Send old addresses to new ones and set headers, in two text files.",
+      receipts: "What is checked at each deploy, and what to do about each warning.",
+      comments: "Visitors pin threads to passages; you answer, approve and settle them.",
+      troubleshooting: "404 on reload, missing styles, limits, proxies, certificates: what to do.",
+    },
+  ],
+  [
+    "From programs",
+    {
+      "http-api": "Every call, field and error code, with examples for curl.",
+      library: "Deploy from JavaScript, on Node or Bun.",
+      ci: "Recipes for GitHub, GitLab and Forgejo, with a preview of each pull request.",
+      agents: "Agents that answer comments over MCP, and webhooks that tell your server of them.",
+    },
+  ],
+  [
+    "Run a server",
+    {
+      "server-in-ten-minutes": "DNS, certificate, service, first account and backup: lines to paste.",
+      "self-hosting": "The reference: settings, proxies, accounts, limits, backups, upgrades, monitoring.",
+      privacy: "What a server keeps of people, where and for how long.",
+      abuse: "Which deploys are refused as phishing, which are only held, and why.",
+    },
+  ],
 ];
-const ORDER = PARTS.flatMap(([, names]) => names);
+const ORDER = PARTS.flatMap(([, lines]) => Object.keys(lines));
+const LINES: Readonly<Record<string, string>> = Object.assign({}, ...PARTS.map(([, lines]) => lines));
 
 /** 180 KB, loaded by the first who reads the manual: a server without readers does without. */
 async function chaptersInOrder(): Promise<readonly Chapter[]> {
@@ -59,10 +88,10 @@ function navigation(chapters: readonly Chapter[], current: Chapter): Html {
       : html`<li><a href="${href(chapter)}">${chapter.title}</a></li>`;
   return html`<nav id="page-chapters" class="chapters" aria-label="Manual" popover>
     ${PARTS.map(
-      ([title, names]) =>
+      ([title, lines]) =>
         html`<p>${title}</p>
           <ul>
-            ${chapters.filter(({ name }) => names.includes(name)).map(link)}
+            ${chapters.filter(({ name }) => name in lines).map(link)}
           </ul>`,
     )}
   </nav>`;
@@ -80,11 +109,12 @@ function turn(chapters: readonly Chapter[], current: Chapter): Html {
 
 /** The server in the examples of chapters for people who publish. */
 const EXAMPLE = /https:\/\/svc\.example(?![\w.-])/g;
+/** Their own server may have any name. */
 const FOR_OPERATORS = PARTS[2]![1];
 
 /** The examples name this server, so that a line can be pasted as it stands. */
 const withOwnAddress = ({ name, html }: Chapter, { parts }: Ctx): Html =>
-  trusted(FOR_OPERATORS.includes(name) ? html : html.replace(EXAMPLE, () => parts.config.base_url));
+  trusted(name in FOR_OPERATORS ? html : html.replace(EXAMPLE, () => parts.config.base_url));
 
 /** The settings that all pages of the manual share. */
 const SHARED = { current: "docs", scripts: ["manual"], said: null } as const;
@@ -108,7 +138,7 @@ async function showChapter(ctx: Ctx): Promise<Response> {
 
 const chapterRow = (chapter: Chapter): Html =>
   html`<a class="name" href="${href(chapter)}">${chapter.title}</a>
-    <p>${chapter.excerpt}</p>`;
+    <p>${LINES[chapter.name]}</p>`;
 
 const hitRow = ({ chapter, title, id, pieces }: Hit): Html =>
   html`<a class="name" href="${href(chapter, id)}">${id ? `${chapter.title} › ${title}` : title}</a>
@@ -126,10 +156,10 @@ async function showManual(ctx: Ctx): Promise<Response> {
   const chapters = await chaptersInOrder();
   const q = asked(ctx.query.get("q"));
   const parts = PARTS.map(
-    ([title, names]) =>
+    ([title, lines]) =>
       html`<section>
         <h2>${title}</h2>
-        ${rows(title, chapters.filter(({ name }) => names.includes(name)).map(chapterRow))}
+        ${rows(title, chapters.filter(({ name }) => name in lines).map(chapterRow))}
       </section>`,
   );
   const body = html`<div class="overview">

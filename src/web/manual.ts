@@ -4,6 +4,7 @@ import { html, type Html, trusted } from "../html/template.ts";
 import { answerRedirect } from "../http/answers.ts";
 import { pathOf } from "../http/exchange.ts";
 import type { Ctx, Route } from "../routes/context.ts";
+import { scriptPath } from "./assets.ts";
 import { answerPage } from "./frame.ts";
 import { asked, type Chapter, type Hit, search } from "./manual-search.ts";
 import { button, rows } from "./parts.ts";
@@ -71,21 +72,11 @@ const searchForm = (q = "", send?: Html): Html =>
 
 const href = ({ name }: Chapter, id = ""): string => `/docs/${name}${id && `#${id}`}`;
 
-const contents = (chapter: Chapter): Html[] =>
-  chapter.sections
-    .filter(({ depth }) => depth === 2)
-    .map(({ id, title }) => html`<li><a href="${href(chapter, id)}">${title}</a></li>`);
-
 function navigation(chapters: readonly Chapter[], current: Chapter): Html {
   const link = (chapter: Chapter): Html =>
-    chapter === current
-      ? html`<li>
-          <a href="${href(chapter)}" aria-current="page">${chapter.title}</a>
-          <ul>
-            ${contents(chapter)}
-          </ul>
-        </li>`
-      : html`<li><a href="${href(chapter)}">${chapter.title}</a></li>`;
+    html`<li>
+      <a href="${href(chapter)}" ${chapter === current && html`aria-current="page"`}>${chapter.title}</a>
+    </li>`;
   return html`<nav id="page-chapters" class="chapters" aria-label="Manual" popover>
     ${PARTS.map(
       ([title, lines]) =>
@@ -94,6 +85,17 @@ function navigation(chapters: readonly Chapter[], current: Chapter): Html {
             ${chapters.filter(({ name }) => name in lines).map(link)}
           </ul>`,
     )}
+  </nav>`;
+}
+
+/** The headings of a chapter. On a narrow screen they open over the page, without a script. */
+function contents(chapter: Chapter): Html {
+  const listed = chapter.sections.filter(({ depth }) => depth === 2 || depth === 3);
+  return html`<nav id="page-contents" class="contents" aria-label="On this page" popover>
+    <p>On this page</p>
+    <ul>
+      ${listed.map(({ id, title, depth }) => html`<li class="h${depth}"><a href="#${id}">${title}</a></li>`)}
+    </ul>
   </nav>`;
 }
 
@@ -116,8 +118,19 @@ const FOR_OPERATORS = PARTS[2]![1];
 const withOwnAddress = ({ name, html }: Chapter, { parts }: Ctx): Html =>
   trusted(name in FOR_OPERATORS ? html : html.replace(EXAMPLE, () => parts.config.base_url));
 
-/** The settings that all pages of the manual share. */
-const SHARED = { current: "docs", scripts: ["manual"], said: null } as const;
+/** The settings that all pages of the manual share. The script comes before the page, for it knows the colours that a reader
+ *  chose; what it does to the page it does when that is there. */
+const shared = () =>
+  ({ current: "docs", said: null, head: html`<script src="${scriptPath("manual")}"></script>` }) as const;
+
+/** Shown where there is a script, which answers it. */
+const THEME = html`<button class="theme" type="button" aria-label="Dark colours" aria-pressed="false">
+  <svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true" focusable="false">
+    <path
+      d="M10 2v2M10 16v2M2 10h2M16 10h2M4.3 4.3l1.5 1.5M14.2 14.2l1.5 1.5M4.3 15.7l1.5-1.5M14.2 5.8l1.5-1.5M13 10a3 3 0 1 1-6 0 3 3 0 0 1 6 0z"
+    />
+  </svg>
+</button>`;
 
 async function showChapter(ctx: Ctx): Promise<Response> {
   const chapters = await chaptersInOrder();
@@ -126,14 +139,17 @@ async function showChapter(ctx: Ctx): Promise<Response> {
   const body = html`<div class="manual">
     <div class="side">
       <button class="button open" type="button" popovertarget="page-chapters">Chapters</button>
-      ${searchForm()} ${navigation(chapters, chapter)}
+      <button class="button open here" type="button" popovertarget="page-contents">On this page</button>
+      <div class="find">${searchForm()} ${THEME}</div>
+      ${navigation(chapters, chapter)}
     </div>
-    <div>
+    <div class="read">
       <article class="chapter">${withOwnAddress(chapter, ctx)}</article>
       ${turn(chapters, chapter)}
     </div>
+    ${contents(chapter)}
   </div>`;
-  return answerPage(ctx, { ...SHARED, title: chapter.title, body, width: "list", index: true });
+  return answerPage(ctx, { ...shared(), title: chapter.title, body, width: "list", index: true });
 }
 
 const chapterRow = (chapter: Chapter): Html =>
@@ -167,9 +183,10 @@ async function showManual(ctx: Ctx): Promise<Response> {
       <h1>Manual</h1>
       <p class="lead">How to publish, from a browser, a terminal or a program, and how to run a server of your own.</p>
     </div>
-    ${searchForm(q, button("Search"))} ${q ? found(chapters, q) : parts}
+    <div class="find">${searchForm(q, button("Search"))} ${THEME}</div>
+    ${q ? found(chapters, q) : parts}
   </div>`;
-  return answerPage(ctx, { ...SHARED, title: q ? "Search the manual" : "Manual", body, index: !q });
+  return answerPage(ctx, { ...shared(), title: q ? "Search the manual" : "Manual", body, index: !q });
 }
 
 /** Leads an address with a slash at its end to the one without. */

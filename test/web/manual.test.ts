@@ -52,6 +52,8 @@ describe("WEB 1.1: /docs is the manual, rendered from docs/", () => {
       const prose = source.replace(/^```[^]*?^```$/gm, "");
       expect(html.match(/<h[23] id=/g) ?? []).toHaveLength((prose.match(/^##{1,2} /gm) ?? []).length);
       expect(allOf(html, /<a href="([^"]*)" aria-current="page">/g)).toEqual(["/docs", path]);
+      const contents = /<nav id="page-contents"[^]*?<\/nav>/.exec(html)![0];
+      expect(allOf(contents, /<a href="#([^"]*)"/g)).toEqual(allOf(html, /<h[23] id="([^"]*)"/g));
     },
   );
 

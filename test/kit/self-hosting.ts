@@ -35,6 +35,7 @@ export const CERTBOT = block("sh", "certbot certonly");
 export const START = block("sh", "systemctl enable --now svc\n");
 export const DOCTOR = block("sh", "svc-server doctor --data-dir /var/lib/svc)");
 export const INVITE = block("sh", "account invite");
+export const INSTALL_COMMAND = block("sh", "npm install --global");
 export const BUCKET = block("sh", "cat >> /etc/svc/env");
 export const FIRST_BACKUP = block("sh", "/srv/backup/first");
 export const BEHIND_CADDY = block("sh", "sed -i");

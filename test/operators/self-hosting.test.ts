@@ -58,6 +58,18 @@ describe("a server in ten minutes", () => {
     expect(directive(UNIT, "MemoryMax")).toEqual([`${(256 + 2 * deploy_mb) / 1024}G`]);
   });
 
+  test("every block is tried by name, but for those that need a domain or another machine", () => {
+    const named = new Set<unknown>(Object.values(manual));
+    const others = manual.blocksOf(manual.TEN_MINUTES).filter(({ text }) => !named.has(text));
+    const words = others.map(({ text }) => text.split(/\s+/).slice(0, 4).join(" "));
+    expect(words).toEqual([
+      "svc.example. A 203.0.113.7 *.sites.example.",
+      "npx -y bun@1.4.5 run",
+      "apt-get install -y certbot",
+      "apt-get install -y caddy",
+    ]);
+  });
+
   test("certbot calls the script that is there, for both names", () => {
     expect(manual.TEN_MINUTES).toContain("`/usr/local/bin/svc-certificate`, mode 0755");
     expect(manual.CERTBOT).toContain("--deploy-hook /usr/local/bin/svc-certificate");

@@ -23,6 +23,7 @@ const NEEDED = [
   "useradd",
   "ip",
   "curl",
+  "npm",
 ];
 /** Of processes, too: with the first one all that it started ends. */
 const OWN = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];

@@ -153,6 +153,26 @@ async function invite(origin: string): Promise<void> {
   session = ((await made.json()) as { session_token: string }).session_token;
 }
 
+/** As a colleague does on a machine of their own, but for the sign-in, which a browser approves. */
+function useTheCommand(folder: string, { cert }: Pair, PATH: string): void {
+  const [install = "", , deploy = ""] = manual.INSTALL_COMMAND.trim().split("\n");
+  const authority = join(folder, "authority.pem");
+  writeFileSync(authority, cert);
+  mkdirSync(join(folder, "my-site"));
+  writeFileSync(join(folder, "my-site", "index.html"), "<title>here</title>here");
+  const env = {
+    PATH: `${folder}/npm/bin:${PATH}`,
+    HOME: folder,
+    npm_config_prefix: join(folder, "npm"),
+    npm_config_cafile: authority,
+    NODE_EXTRA_CA_CERTS: authority,
+    SVC_TOKEN: session,
+  };
+  shell(install, env);
+  const url = shell(deploy, env).trim();
+  expectThat("the server's own svc publishes there", /^https:\/\/[\w-]+\.sites\.example$/.test(url), url);
+}
+
 /** The first backup, by hand, beside the running server. */
 function backUpByHand(): void {
   shell(manual.FIRST_BACKUP);
@@ -264,7 +284,8 @@ export async function pasteAll(folder: string): Promise<void> {
   shell(manual.INSTALL, { PATH });
   writeFileSync(join(folder, "pid"), String(process.pid));
   process.on("SIGHUP", () => {});
-  renew(folder, certificateFor(["first.example", ...HOSTS]), PATH);
+  const first = certificateFor(["first.example", ...HOSTS]);
+  renew(folder, first, PATH);
   expectThat("root alone reads the settings", modeOf("/etc/svc/env") === "600", modeOf("/etc/svc/env"));
   expectThat(
     "the group reads the key, and nobody else",
@@ -273,8 +294,10 @@ export async function pasteAll(folder: string): Promise<void> {
   judgeUnits();
   judgeWhatNeedsDns(folder);
   const origin = "https://127.0.0.1";
+  shell(manual.START, { PATH });
   let server = await start(folder, origin);
   await invite(origin);
+  useTheCommand(folder, first, PATH);
   const slug = await publish(origin, { "index.html": "<title>here</title>here" });
   expectThat(
     "the data folder is the server's alone",
@@ -296,6 +319,9 @@ export async function pasteAll(folder: string): Promise<void> {
   await publish("http://127.0.0.1:8787", { "index.html": "<title>here</title>here" });
   behindCaddy.kill("SIGTERM");
   await behindCaddy.exited;
+  shell(manual.BUCKET, { PATH });
+  const config = shell("set -a; . /etc/svc/env; svc-server --print-config");
+  expectThat("the bucket's settings are taken", config.includes('"s3://my-bucket/svc"'));
   session = "";
   writeFileSync("/etc/svc/env", manual.PROXY_SETTINGS);
   server = await start(folder, "http://127.0.0.1:8787");

@@ -49,13 +49,13 @@ async function sizeOf(path: string): Promise<string> {
 
 async function chapterOf(source: string, targets: LinkTargets): Promise<Chapter> {
   const text = await Bun.file(join(DOCS, source)).text();
-  const { html, title, excerpt } = renderMarkdown({ source, text, folder: "" }, targets);
+  const { html, title } = renderMarkdown({ source, text, folder: "" }, targets);
   let sized = html;
   for (const path of targets.files) {
     const image = `<img src="${path}"`;
     if (html.includes(image)) sized = sized.replaceAll(image, `${image} ${await sizeOf(path)}`);
   }
-  return { name: withoutExtension(source), title: title!, excerpt, html: sized, sections: sectionsOf(html, title!) };
+  return { name: withoutExtension(source), title: title!, html: sized, sections: sectionsOf(html, title!) };
 }
 
 const sources = await files("*.md");

@@ -37,7 +37,7 @@ export const cacheBytes = (processes: number, memory = allowedMemory()): number 
 
 const LISTEN_SENTENCES: Readonly<Record<string, (host: string, port: number) => string>> = {
   EACCES: (_, port) =>
-    `This user may not listen on port ${port}: choose one from 1024 on, or give the program CAP_NET_BIND_SERVICE (the systemd unit in docs/self-hosting.md does).`,
+    `This user may not listen on port ${port}: choose one from 1024 on, or give the program CAP_NET_BIND_SERVICE (the systemd unit in docs/server-in-ten-minutes.md does).`,
   EADDRNOTAVAIL: (host) =>
     `The address ${host} is none of this machine's: set --host to one that is, or to 0.0.0.0 for all of them.`,
 };

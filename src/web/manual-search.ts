@@ -73,8 +73,6 @@ export interface Chapter {
   /** The name of its file in docs/, and of its address. */
   name: string;
   title: string;
-  /** Its first paragraph. */
-  excerpt: string;
   html: string;
   sections: readonly Section[];
 }

@@ -63,13 +63,14 @@ describe("WEB 10: a page of the manual", () => {
   );
 });
 
-const OPEN = `document.querySelector(".chapters").matches(":popover-open")`;
-describe("on a phone the chapters lie over the page", () => {
-  const opened = async (): Promise<void> => {
+const openOf = (list: string): string => `document.querySelector("${list}").matches(":popover-open")`;
+const OPEN = openOf(".chapters");
+describe("on a phone the chapters and the headings lie over the page", () => {
+  const opened = async (button = ".open", list = ".chapters"): Promise<void> => {
     await sized(browser, 390, 844);
     await browser.visit(`${server.base_url}/docs/cli`);
-    await browser.click(".manual .open");
-    await becomes(OPEN, true);
+    await browser.click(`.manual ${button}`);
+    await becomes(openOf(list), true);
   };
   test("axe finds nothing there either, and Esc closes them", async () => {
     await opened();
@@ -81,11 +82,42 @@ describe("on a phone the chapters lie over the page", () => {
     await becomes(OPEN, false);
   }, 60_000);
   test("a heading that is chosen is shown, and they are gone", async () => {
-    await opened();
-    await browser.click('.chapters [href$="#environment"]');
-    await becomes(OPEN, false);
+    await opened(".here", ".contents");
+    expect(await axeFinds(browser)).toEqual([]);
+    await browser.click('.contents [href$="#commands"]');
+    await becomes(openOf(".contents"), false);
+    await opened(".here", ".contents");
+    await browser.evaluate(`document.querySelector('.contents [href$="#environment"]').click()`);
+    await becomes(openOf(".contents"), false);
     await becomes("location.hash", "#environment");
     await becomes(`Math.abs(document.querySelector("#environment").getBoundingClientRect().top) < 300`, true);
+  }, 60_000);
+});
+
+describe("as on docs sites", () => {
+  const press = `document.querySelector(".theme").click()`;
+  const paper = `getComputedStyle(document.documentElement).getPropertyValue("--paper").trim()`;
+
+  test("the colours are switched, and stay so on the next page", async () => {
+    await browser.visit(`${server.base_url}/docs/cli`);
+    await browser.evaluate(press);
+    await becomes(paper, "#14181a");
+    await browser.visit(`${server.base_url}/docs`);
+    expect(await browser.evaluate<string>(paper)).toBe("#14181a");
+    expect(await browser.evaluate<string>(`document.querySelector(".theme").ariaPressed`)).toBe("true");
+    expect(await axeFinds(browser)).toEqual([]);
+    await browser.evaluate(press);
+    expect(await browser.evaluate<string>(paper)).toBe("#fff");
+    await inScheme(browser, "dark");
+    expect(await browser.evaluate<string>(paper)).toBe("#fff");
+    await browser.evaluate("localStorage.clear()");
+  }, 60_000);
+
+  test("the heading that is being read is marked beside the text", async () => {
+    await browser.visit(`${server.base_url}/docs/cli#environment`);
+    await becomes(`document.querySelector(".contents [aria-current]")?.hash`, "#environment");
+    await browser.evaluate("scrollTo(0, 0)");
+    await becomes(`document.querySelector(".contents [aria-current]")?.hash`, undefined);
   }, 60_000);
 });
 

@@ -1,5 +1,5 @@
 /** The bar of the receipts is truth: every site of the test set is opened in a browser, page by page, and what went wrong
- *  there is compared with its warnings; `verify` takes one in eight, `verify --all` each. docs/receipts.md has
+ *  there is compared with its warnings; `verify` takes one in eight, `verify --all` each. bench/receipts.md has
  *  the figures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BROKEN, SOUND } from "../receipts/index.ts";

@@ -156,6 +156,17 @@ describe("docs/decisions/", () => {
   });
 });
 
+/** STYLE 11: the subject first. A question may begin so. */
+const RIDDLE = /(?:^|[.!?] )(?:- )?(?:Of|Who|Whoever|Whose) [^.!?]*(?:[.!]|$)/gm;
+
+test.each(PAGES.filter((page) => /^(?:README|docs\/[\w-]+)\.md$/.test(page)))(
+  "no sentence of %s begins with Of, Who, Whoever or Whose",
+  async (page) => {
+    const prose = (await read(page)).replaceAll(/^ *```[^]*?^ *```$/gm, "").replaceAll(/(?<=\S)\n(?=[^\n|#-])/g, " ");
+    expect(prose.match(RIDDLE) ?? []).toEqual([]);
+  },
+);
+
 /** Decided, and not built. */
 const TO_COME = ["src/domains"];
 

@@ -1,14 +1,22 @@
-/** Texts that docs/self-hosting.md tells an operator to paste. */
+/** Texts that docs/server-in-ten-minutes.md and docs/self-hosting.md have an operator paste. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
 
-export const SELF_HOSTING = readFileSync(join(ROOT, "docs", "self-hosting.md"), "utf8");
+const manual = (name: string): string => readFileSync(join(ROOT, "docs", name), "utf8");
+export const SELF_HOSTING = manual("self-hosting.md");
+export const TEN_MINUTES = manual("server-in-ten-minutes.md");
 
-const BLOCKS = [...SELF_HOSTING.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({
-  language,
-  text,
-}));
+export interface Block {
+  language: string;
+  text: string;
+}
+
+/** The fenced blocks of a page, in their order. */
+export const blocksOf = (page: string): Block[] =>
+  [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));
+
+const BLOCKS = [...blocksOf(TEN_MINUTES), ...blocksOf(SELF_HOSTING)];
 
 /** The one block of this language that has these words. */
 export function block(language: string, words: string): string {
@@ -22,11 +30,21 @@ export const BACKUP_UNIT = block("ini", "Type=oneshot");
 export const BACKUP_TIMER = block("ini", "OnCalendar=");
 export const BACKUP_SCRIPT = block("sh", "tail -n +8");
 export const INSTALL = block("sh", "useradd");
-export const RENEWAL_HOOK = block("sh", "RENEWED_LINEAGE");
-export const START = block("sh", "svc-server doctor");
+export const RENEWAL_HOOK = block("sh", '"$RENEWED_LINEAGE/privkey.pem"');
+export const CERTBOT = block("sh", "certbot certonly");
+export const START = block("sh", "systemctl enable --now svc\n");
+export const DOCTOR = block("sh", "svc-server doctor --data-dir /var/lib/svc)");
+export const INVITE = block("sh", "account invite");
+export const INSTALL_COMMAND = block("sh", "npm install --global");
+export const BUCKET = block("sh", "cat >> /etc/svc/env");
+export const FIRST_BACKUP = block("sh", "/srv/backup/first");
+export const BEHIND_CADDY = block("sh", "sed -i");
 export const PROXY_SETTINGS = block("", "SVC_TRUST_PROXY=");
 export const NGINX = block("nginx", "upstream svc");
-export const CADDY = block("caddyfile", "reverse_proxy");
+export const NGINX_OWN_NAME = block("nginx", "docs.firm.example");
+export const CADDY = block("caddyfile", "/etc/svc/cert.pem");
+export const CADDY_DNS = block("caddyfile", "dns cloudflare");
+export const CADDY_OWN_NAME = block("caddyfile", "docs.firm.example");
 
 /** Variables, read from lines `NAME=value`. */
 export const variablesOf = (text: string): Record<string, string> =>

@@ -1,5 +1,5 @@
-/** docs/self-hosting.md: what an operator pastes belongs together, and its figures are those of the settings. The units,
- *  the proxies and the shell's lines are run by `bun run torture self-hosting`. */
+/** docs/server-in-ten-minutes.md and docs/self-hosting.md: what an operator pastes belongs together, and its figures are
+ *  those of the settings. The units, the proxies and the shell's lines are run by `bun run torture self-hosting`. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { chmodSync, mkdirSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
@@ -49,6 +49,51 @@ describe("the settings", () => {
   });
 });
 
+describe("a server in ten minutes", () => {
+  test("its limits are raised together, and the unit's memory is what the manual plans for them", () => {
+    const { max_files, max_bytes, max_zip_bytes, anonymous, signup } = readConfig([], inInstall);
+    expect([max_files, max_bytes, max_zip_bytes]).toEqual([5000, 50 * MB, 50 * MB]);
+    expect([anonymous, signup]).toEqual(["off", "invite"]);
+    const deploy_mb = 256 + (16 * (max_bytes - defaults.max_bytes)) / MB;
+    expect(directive(UNIT, "MemoryMax")).toEqual([`${(256 + 2 * deploy_mb) / 1024}G`]);
+  });
+
+  test("every block is tried by name, but for those that need a domain or another machine", () => {
+    const named = new Set<unknown>(Object.values(manual));
+    const others = manual.blocksOf(manual.TEN_MINUTES).filter(({ text }) => !named.has(text));
+    const words = others.map(({ text }) => text.split(/\s+/).slice(0, 4).join(" "));
+    expect(words).toEqual([
+      "svc.example. A 203.0.113.7 *.sites.example.",
+      "npx -y bun@1.4.5 run",
+      "apt-get install -y certbot",
+      "apt-get install -y caddy",
+    ]);
+  });
+
+  test("certbot calls the script that is there, for both names", () => {
+    expect(manual.TEN_MINUTES).toContain("`/usr/local/bin/svc-certificate`, mode 0755");
+    expect(manual.CERTBOT).toContain("--deploy-hook /usr/local/bin/svc-certificate");
+    expect(manual.CERTBOT).toContain("-d svc.example -d '*.sites.example'");
+  });
+
+  test("behind Caddy the server is on this machine alone, and trusts it", () => {
+    const gone = /^SVC_(?:HOST|PORT|TLS_\w+)=/;
+    expect(manual.BEHIND_CADDY).toContain("sed -i '/^SVC_HOST=/d; /^SVC_PORT=/d; /^SVC_TLS_/d' /etc/svc/env");
+    const lines = manual.INSTALL.split("\n").filter((line) => !gone.test(line));
+    const added = /^echo (SVC_TRUST_PROXY=\S+) >>/m.exec(manual.BEHIND_CADDY)![1]!;
+    const config = readConfig([], variablesOf([...lines, added].join("\n")));
+    expect(config).toMatchObject({ host: "127.0.0.1", port: 8787, tls_cert: null, trust_proxy: ["127.0.0.1"] });
+    expect(manual.CADDY_DNS).toContain(`reverse_proxy 127.0.0.1:${config.port}`);
+  });
+
+  test("the bucket's settings are taken by the server", () => {
+    const variables = Object.fromEntries(
+      [...manual.BUCKET.matchAll(/^(\w+)=(.*)$/gm)].map(([, name, value]) => [name!, value!]),
+    );
+    expect(readConfig([], variables)).toMatchObject({ backup: variables.SVC_BACKUP });
+  });
+});
+
 describe("the units", () => {
   const SAME = [
     "UMask=0077", "StateDirectory=svc", "StateDirectoryMode=0700", "User=svc", "Group=svc", "NoNewPrivileges=yes",
@@ -62,7 +107,7 @@ describe("the units", () => {
     [
       "svc.service",
       UNIT,
-      ["MemoryMax=1G", "TasksMax=512", "LimitNOFILE=65536", "OOMPolicy=continue", "Restart=always"],
+      ["MemoryMax=2G", "TasksMax=512", "LimitNOFILE=65536", "OOMPolicy=continue", "Restart=always"],
     ],
     [
       "svc-backup.service",
@@ -125,6 +170,10 @@ describe("proxies", () => {
   test("nginx takes the largest zip, and passes the host and who asks", () => {
     const most = Number(/client_max_body_size (\d+)m;/.exec(manual.NGINX)![1]) * MB;
     expect(most).toBeGreaterThan(defaults.max_zip_bytes);
+    for (const page of [manual.NGINX_OWN_NAME, manual.CADDY_OWN_NAME]) {
+      expect(page).toMatch(/Host calm-river-a1b2\.sites\.example/);
+      expect(page).toContain(`127.0.0.1:${defaults.port}`);
+    }
     for (const line of ["Host $http_host", "X-Forwarded-For $proxy_add_x_forwarded_for", "X-Forwarded-Proto $scheme"]) {
       expect(manual.NGINX).toContain(`proxy_set_header ${line};`);
     }

@@ -1,6 +1,6 @@
 /** CONTRACT 9: with the render engine on, what the lint cannot see is seen. Of the receipts' test set every broken site that
  *  the lint has nothing to say of is looked at, and of the sound ones each eighth; `bun run torture render` looks at all of
- *  them. docs/receipts.md has the figures. */
+ *  them. bench/receipts.md has the figures. */
 import { afterAll, beforeAll, expect, test } from "bun:test";
 import { BROKEN, SOUND } from "../receipts/index.ts";
 import { REAL } from "../receipts/real-builds.ts";

@@ -1,6 +1,6 @@
 /** Receipts of sites that no rule was written for: `bun test/torture/receipts.ts [first|second|third|fourth|fifth] [name…]` fetches each
  *  from npm or Debian, deploys it, opens its pages in Chromium and compares what fails there, or is a dead link, with the receipt's
- *  warnings. One line a site, then precision and recall of each set (docs/receipts.md). Needs npm, tar and a network that has the
+ *  warnings. One line a site, then precision and recall of each set (bench/receipts.md). Needs npm, tar and a network that has the
  *  registry, the fourth and the fifth set a Debian 12 (apt-get, dpkg-deb) with its lists; an hour and a half. */
 import { seen, UNREADABLE, type Visits } from "../receipts/open.ts";
 import type { Contents } from "../receipts/parts.ts";

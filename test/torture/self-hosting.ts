@@ -1,9 +1,10 @@
-/** docs/self-hosting.md, pasted (CONTRACT 7): `bun test/torture/self-hosting.ts`, a minute. Needs Linux, root, and Debian's
- *  systemd, nginx-light, caddy and strace; what is lacking is said and makes the exit code 1. In namespaces of its own, with
- *  the system's folders under an overlay, the manual's lines are run as an operator runs them: the server starts as the unit
- *  would start it, with its user, umask and capabilities; a renewed key is read again; backup and restore; nginx and Caddy
- *  before it. Units are judged by systemd-analyze, for no systemd runs there, and what the server asks of the kernel is
- *  compared with what the unit lets through. */
+/** docs/server-in-ten-minutes.md and docs/self-hosting.md, pasted (CONTRACT 7): `bun test/torture/self-hosting.ts`, a
+ *  minute. Needs Linux, root, and Debian's systemd, nginx-light, caddy and strace; what is lacking is said and makes the exit
+ *  code 1. In namespaces of its own, with the system's folders under an overlay, the manual's lines are run as an operator
+ *  runs them: the server starts as the unit would start it, with its user, umask and capabilities; the first account is
+ *  invited; a renewed key is read again; backup and restore; nginx and Caddy before it. Units are judged by systemd-analyze,
+ *  for no systemd runs there, and what the server asks of the kernel is compared with what the unit lets through. The lines
+ *  that need a domain (certbot, a Caddy with its module) are read by bash and Caddy alone. */
 import { cp } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "../kit/built.ts";
@@ -22,6 +23,7 @@ const NEEDED = [
   "useradd",
   "ip",
   "curl",
+  "npm",
 ];
 /** Of processes, too: with the first one all that it started ends. */
 const OWN = ["--mount", "--net", "--pid", "--fork", "--kill-child", "--mount-proc"];

@@ -31,12 +31,14 @@ const idsOf = (html: string): string[] => allOf(html, / id="([^"]*)"/g);
 const wordsOf = (html: string): string => decoded(html.replace(/<[^>]*>/g, "").replace(/\s+/g, " ")).trim();
 
 describe("WEB 1.1: /docs is the manual, rendered from docs/", () => {
-  test("every file of docs/ is a chapter, and /docs names each with its first words", async () => {
+  test("every file of docs/ is a chapter, and /docs names each with a written sentence", async () => {
     const html = await page("/docs");
     expect(FILES.length).toBeGreaterThan(7);
     const linked = addressesOf(html, "/docs").map(({ pathname }) => pathname);
     expect(CHAPTERS.filter((path) => !linked.includes(path))).toEqual([]);
-    expect(wordsOf(html)).toContain("One binary, one folder, two names");
+    const lines = allOf(html, /<a class="name"[^>]*>[^<]*<\/a>\s*<p>([^<]*)<\/p>/g);
+    expect(lines).toHaveLength(FILES.length);
+    expect(lines.filter((line) => !/^[A-Z0-9][^…]{20,88}\.$/.test(line))).toEqual([]);
   });
 
   test.each(CHAPTERS)(
@@ -50,6 +52,8 @@ describe("WEB 1.1: /docs is the manual, rendered from docs/", () => {
       const prose = source.replace(/^```[^]*?^```$/gm, "");
       expect(html.match(/<h[23] id=/g) ?? []).toHaveLength((prose.match(/^##{1,2} /gm) ?? []).length);
       expect(allOf(html, /<a href="([^"]*)" aria-current="page">/g)).toEqual(["/docs", path]);
+      const contents = /<nav id="page-contents"[^]*?<\/nav>/.exec(html)![0];
+      expect(allOf(contents, /<a href="#([^"]*)"/g)).toEqual(allOf(html, /<h[23] id="([^"]*)"/g));
     },
   );
 

@@ -19,8 +19,20 @@ import changes from "./changes.css" with { type: "text" };
 import site from "./site.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
+const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/;
+
+/** The dark colours come a second time, for readers of the manual who chose them, or chose the light ones. */
+const themed = (css: string): string =>
+  css.replace(
+    DARK,
+    (_, colours: string) =>
+      `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }
+:root[data-theme="dark"] {color-scheme: dark;${colours}}
+:root[data-theme="light"] {color-scheme: light}`,
+  );
+
 const FILES = [
-  tokens,
+  themed(tokens),
   ground,
   base,
   frame,

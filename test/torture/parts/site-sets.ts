@@ -1,4 +1,4 @@
-/** The sites of docs/receipts.md that no rule was written for, by the set and the part of it that they are counted in. */
+/** The sites of bench/receipts.md that no rule was written for, by the set and the part of it that they are counted in. */
 import { debianSite, type DebianSite } from "./debian-sites.ts";
 import { FIFTH } from "./fifth-list.ts";
 import { FOURTH } from "./fourth-list.ts";

@@ -37,9 +37,12 @@ async function start(folder: string, origin: string, tracer = "") {
 const ask = (origin: string, host: string, path: string, init: RequestInit = {}) =>
   fetch(`${origin}${path}`, { ...init, headers: { ...init.headers, host }, redirect: "manual", tls });
 
+/** The session of the first account; it is needed while the settings are those of a server for invited people. */
+let session = "";
+
 /** Through whatever stands there: publishes, and reads the page back. */
 async function publish(origin: string, files: Record<string, string | Uint8Array<ArrayBuffer>>): Promise<string> {
-  const headers = { "content-type": "application/zip" };
+  const headers = { "content-type": "application/zip", ...(session && { authorization: `Bearer ${session}` }) };
   const answer = await ask(origin, "svc.example", "/sites", { method: "POST", headers, body: zipOf(files) });
   const { slug } = (await answer.json()) as { slug: string };
   expectThat(`a site is published through ${origin}`, answer.status === 200, answer.status);
@@ -132,8 +135,72 @@ async function compareCalls(folder: string): Promise<void> {
   );
 }
 
+/** The link that the operator prints makes an account, and nobody publishes without one. */
+async function invite(origin: string): Promise<void> {
+  const link = new URL(shell(manual.INVITE).trim());
+  expectThat("the invitation leads to the server's own name", link.origin === "https://svc.example", link.origin);
+  const zip = { method: "POST", headers: { "content-type": "application/zip" }, body: zipOf({ "index.html": "x" }) };
+  const refused = await ask(origin, "svc.example", "/sites", zip);
+  expectThat("a stranger publishes nothing", refused.status === 401, refused.status);
+  const body = JSON.stringify({
+    email: "you@svc.example",
+    password: "a long enough password",
+    invite: link.searchParams.get("invite"),
+  });
+  const headers = { "content-type": "application/json" };
+  const made = await ask(origin, "svc.example", "/auth/signup", { method: "POST", headers, body });
+  expectThat("the invitation makes an account", made.status === 200, made.status);
+  session = ((await made.json()) as { session_token: string }).session_token;
+}
+
+/** As a colleague does on a machine of their own, but for the sign-in, which a browser approves. */
+function useTheCommand(folder: string, { cert }: Pair, PATH: string): void {
+  const [install = "", , deploy = ""] = manual.INSTALL_COMMAND.trim().split("\n");
+  const authority = join(folder, "authority.pem");
+  writeFileSync(authority, cert);
+  mkdirSync(join(folder, "my-site"));
+  writeFileSync(join(folder, "my-site", "index.html"), "<title>here</title>here");
+  const env = {
+    PATH: `${folder}/npm/bin:${PATH}`,
+    HOME: folder,
+    npm_config_prefix: join(folder, "npm"),
+    npm_config_cafile: authority,
+    NODE_EXTRA_CA_CERTS: authority,
+    SVC_TOKEN: session,
+  };
+  shell(install, env);
+  const url = shell(deploy, env).trim();
+  expectThat("the server's own svc publishes there", /^https:\/\/[\w-]+\.sites\.example$/.test(url), url);
+}
+
+/** The first backup, by hand, beside the running server. */
+function backUpByHand(): void {
+  shell(manual.FIRST_BACKUP);
+  expectThat("the first backup is whole", shell("ls /srv/backup").trim() === "first");
+  shell("rm -r /srv/backup");
+}
+
+/** The lines for certbot and Caddy need a network and a domain: their shape is judged here, by bash and Caddy. */
+function judgeWhatNeedsDns(folder: string): void {
+  for (const { text } of manual.blocksOf(manual.TEN_MINUTES).filter(({ language }) => language === "sh")) {
+    shell("bash -n /dev/stdin <<'LINES_OF_THE_PAGE'\n" + text + "LINES_OF_THE_PAGE");
+  }
+  expectThat("bash reads every line of the page", true);
+  // No build of Caddy with the module is here: another issuer stands for it.
+  const withoutDns = manual.CADDY_DNS.replace("dns cloudflare {env.CLOUDFLARE_API_TOKEN}", "issuer internal");
+  for (const text of [withoutDns, manual.CADDY_OWN_NAME]) {
+    writeFileSync(join(folder, "Caddyfile"), text);
+    shell(`caddy validate --adapter caddyfile --config ${folder}/Caddyfile`, { HOME: folder });
+  }
+  const own = manual.NGINX_OWN_NAME.replaceAll(/\/etc\/letsencrypt\/live\/\S+\/fullchain.pem/g, "/etc/svc/cert.pem");
+  const readable = own.replaceAll(/\/etc\/letsencrypt\/live\/\S+\/privkey.pem/g, "/etc/svc/key.pem");
+  writeFileSync(join(folder, "nginx.conf"), `daemon off; pid ${folder}/nginx.pid; events {}\nhttp {\n${readable}}\n`);
+  shell(`nginx -t -c ${folder}/nginx.conf`);
+  expectThat("Caddy and nginx take the pages' names of your own", true);
+}
+
 function runDoctor(PATH: string): void {
-  const told = shell(manual.START, { PATH }, [0, 1]);
+  const told = shell(manual.DOCTOR, { PATH }, [0, 1]);
   const status = (check: string) => new RegExp(`^(\\w+) +${check} `, "m").exec(told)?.[1];
   // Below sites.example this machine knows no name.
   expectThat(
@@ -217,15 +284,20 @@ export async function pasteAll(folder: string): Promise<void> {
   shell(manual.INSTALL, { PATH });
   writeFileSync(join(folder, "pid"), String(process.pid));
   process.on("SIGHUP", () => {});
-  renew(folder, certificateFor(["first.example", ...HOSTS]), PATH);
+  const first = certificateFor(["first.example", ...HOSTS]);
+  renew(folder, first, PATH);
   expectThat("root alone reads the settings", modeOf("/etc/svc/env") === "600", modeOf("/etc/svc/env"));
   expectThat(
     "the group reads the key, and nobody else",
     modeOf("/etc/svc/key.pem") === "640" && modeOf("/etc/svc") === "750",
   );
   judgeUnits();
+  judgeWhatNeedsDns(folder);
   const origin = "https://127.0.0.1";
+  shell(manual.START, { PATH });
   let server = await start(folder, origin);
+  await invite(origin);
+  useTheCommand(folder, first, PATH);
   const slug = await publish(origin, { "index.html": "<title>here</title>here" });
   expectThat(
     "the data folder is the server's alone",
@@ -235,12 +307,22 @@ export async function pasteAll(folder: string): Promise<void> {
   await until(async () => (await certificateName(443)) === "second.example");
   expectThat("a renewed certificate is served without a restart", server.exitCode === null);
   runDoctor(PATH);
+  backUpByHand();
   await backUpAndRestore(folder, PATH);
   server = await start(folder, origin);
   await expectPage(origin, slug);
   server.kill("SIGTERM");
   await server.exited;
   await compareCalls(folder);
+  shell(manual.BEHIND_CADDY, { PATH });
+  const behindCaddy = await start(folder, "http://127.0.0.1:8787");
+  await publish("http://127.0.0.1:8787", { "index.html": "<title>here</title>here" });
+  behindCaddy.kill("SIGTERM");
+  await behindCaddy.exited;
+  shell(manual.BUCKET, { PATH });
+  const config = shell("set -a; . /etc/svc/env; svc-server --print-config");
+  expectThat("the bucket's settings are taken", config.includes('"s3://my-bucket/svc"'));
+  session = "";
   writeFileSync("/etc/svc/env", manual.PROXY_SETTINGS);
   server = await start(folder, "http://127.0.0.1:8787");
   for (const proxy of PROXIES) await behind(folder, proxy);

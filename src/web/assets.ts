@@ -5,7 +5,7 @@ import type { Route } from "../routes/context.ts";
 import type { ScriptName } from "./built.ts";
 import { picture, scripts } from "./built.ts" with { type: "macro" };
 import { MARK_FILE } from "./mark.ts";
-import { STYLE } from "./style/index.ts";
+import { ACCOUNT_STYLE, STYLE } from "./style/index.ts";
 
 const SCRIPTS: Record<ScriptName, string> = scripts();
 
@@ -28,6 +28,7 @@ const script = ([name, text]: [string, string]) =>
 
 const script_assets = Object.fromEntries(Object.entries(SCRIPTS).map(script)) as Record<ScriptName, Asset>;
 const style = asset("style.css", "text/css; charset=utf-8", STYLE);
+const account_style = asset("account.css", "text/css; charset=utf-8", ACCOUNT_STYLE);
 const icon = asset("icon.svg", "image/svg+xml", MARK_FILE);
 const icon_192 = png("icon-192.png", picture("icon-192.png"));
 const icon_512 = png("icon-512.png", picture("icon-512.png"));
@@ -36,6 +37,8 @@ const markdown_site = webp("markdown.webp", picture("../../../docs/images/markdo
 const comments_panel = webp("comments.webp", picture("../../../docs/images/comments.webp"));
 
 export const STYLE_PATH = style.path;
+/** The stylesheet that pages of an account have beside it. */
+export const ACCOUNT_STYLE_PATH = account_style.path;
 export const ICON_PATH = icon.path;
 export const ICON_192_PATH = icon_192.path;
 export const ICON_512_PATH = icon_512.path;
@@ -52,6 +55,7 @@ export const scriptPath = (name: ScriptName): string => script_assets[name].path
 export const ASSETS: readonly Route[] = [
   ...Object.values(script_assets),
   style,
+  account_style,
   icon,
   icon_192,
   icon_512,

@@ -7,7 +7,7 @@ import { answerCodedText } from "../http/answers.ts";
 import { csrfToken } from "../http/csrf.ts";
 import { isTrustworthy } from "../http/hosts.ts";
 import type { Ctx } from "../routes/context.ts";
-import { ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
+import { ACCOUNT_STYLE_PATH, ICON_PATH, scriptPath, STYLE_PATH } from "./assets.ts";
 import type { ScriptName } from "./built.ts";
 import { MARK } from "./mark.ts";
 import { csrfField, hiddenField, statusBox } from "./parts.ts";
@@ -82,11 +82,12 @@ const footer = ({ parts: { config } }: PageRequest): Html =>
     </div>
   </footer>`;
 
-const head = (title: string, { head: more, scripts = [] }: PageContent): Html =>
+const head = (title: string, { head: more, scripts = [], current }: PageContent): Html =>
   html`<meta charset="utf-8" />
     <meta name="viewport" content="width=device-width, initial-scale=1" />
     <title>${title}</title>
     <link rel="stylesheet" href="${STYLE_PATH}" />
+    ${(current === "sites" || current === "account") && html`<link rel="stylesheet" href="${ACCOUNT_STYLE_PATH}" />`}
     <link rel="icon" href="${ICON_PATH}" type="image/svg+xml" />
     <link rel="expect" href="#${END}" blocking="render" />
     ${more} ${scripts.map((name) => html`<script src="${scriptPath(name)}" defer></script>`)}`;

@@ -6,7 +6,7 @@ import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { NoteCounts } from "../../store/notes.ts";
 import { answerPage } from "../frame.ts";
-import { badge, copyButton, linkButton, siteLink } from "../parts.ts";
+import { badge, copyButton, icon, linkButton, siteLink } from "../parts.ts";
 import { figure } from "../browser/wording.ts";
 import type { SignedIn } from "../who.ts";
 import { nameOf, pathOfSite } from "./pages.ts";
@@ -63,6 +63,7 @@ function siteHead({ parts }: SignedIn, site: Site): Html {
         <p class="facts">${siteLink(url, new URL(url).host, html`id="url"`)} ${STATE_BADGES[state]}</p>
       </div>
       <p class="actions">
+        <button type="button" class="button share" data-share="url">${icon("share", 16)} Share</button>
         ${copyButton("Copy link", "url")}
         ${open && linkButton(url, "Open site", { kind: "primary", attributes: html`rel="noopener"` })}
       </p>

@@ -1,5 +1,6 @@
-/** The stylesheet and the pictures of the web side. The one stylesheet of the web side, in the order in which it is
- *  read: tokens, what all pages of svc share, then a file a concern. One more concern is one more line. */
+/** The stylesheet and the pictures of the web side. Two stylesheets: that of all pages, in the order in which it is read (tokens,
+ *  what all pages of svc share, then a file a concern), and that of an account's pages, which is read after it. One more concern is one
+ *  more line. */
 import base from "../../html/base.css" with { type: "text" };
 import { compactCss } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
@@ -31,24 +32,8 @@ const themed = (css: string): string =>
 :root[data-theme="light"] {color-scheme: light}`,
   );
 
-const FILES = [
-  themed(tokens),
-  ground,
-  base,
-  frame,
-  controls,
-  lists,
-  formPage,
-  home,
-  zone,
-  receipt,
-  dashboard,
-  site,
-  changes,
-  seen,
-  comments,
-  manual,
-  turn,
-];
+const FILES = [themed(tokens), ground, base, frame, controls, lists, formPage, home, zone, receipt, manual, turn];
 
 export const STYLE = compactCss(FILES.join(""));
+
+export const ACCOUNT_STYLE = compactCss([dashboard, site, changes, seen, comments].join(""));

@@ -98,8 +98,9 @@ export const themed = (css: string): string =>
       `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }\n:root[data-theme="dark"] {${colours}}`,
   );
 
-/** Before anything shows, so that no page flashes. */
-const THEME_SCRIPT = 'try{document.documentElement.dataset.theme=localStorage["docs-theme"]||""}catch{}';
+/** Before anything shows, so that no page flashes, and no text moves where the address opens the panel of comments. */
+const THEME_SCRIPT =
+  '{let r=document.documentElement.dataset;if(/^#svc-/.test(location.hash))r.svcComments="";try{r.theme=localStorage["docs-theme"]||""}catch{}}';
 
 // The ways through a docs site: all pages, this page's headings, the folders above, the pages before and after.
 

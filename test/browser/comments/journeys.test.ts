@@ -167,6 +167,7 @@ test("a draft outlives a reload, and is gone once it is posted", async () => {
   await until(async () => (await drafts()) === 0); // it is kept until the answer is there
   await open();
   await click(browser, "button", "Comments");
+  await click(browser, "button", "Comment on the whole page");
   expect(await valueOf(browser, "textbox", "Comment")).toBe("");
 });
 

@@ -1,18 +1,16 @@
-/** A thread in the panel: its passage, its comments, and a box for an answer while it is the open one. */
+/** A thread in the panel: its passage and its comments. */
 import type { Comment, Thread } from "../../types.ts";
 import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
 import type { PagePlace } from "../page/places.ts";
 import { decide, type Decision, edit, isSending, remove, report } from "../writing.ts";
 import { ago, fullTime, plural } from "../words.ts";
-import { composer } from "./composer.ts";
-import { type Form, form } from "./form.ts";
+import { form } from "./form.ts";
 import type { Hands } from "./hands.ts";
 
 export class Card {
   readonly element: HTMLLIElement;
   private readonly content = el("div", { class: "content" });
-  private reply: Form | null = null;
   private drawn = "";
   private held = false;
 
@@ -43,18 +41,7 @@ export class Card {
     this.element.classList.toggle("open", open);
     this.element.classList.toggle("resolved", thread.status === "resolved");
     this.content.replaceChildren(...this.parts(place, open));
-    this.drawReply(open);
     if (had_focus) this.element.focus({ preventScroll: true });
-  }
-
-  private drawReply(open: boolean): void {
-    const wanted = open && this.hands.session.canPost && !isSending(this.thread);
-    if (wanted && !this.reply) {
-      this.reply = composer(this.hands, { thread_id: this.thread.id, quote: null, hint: "Reply…" });
-      this.element.append(this.reply.element);
-    }
-    if (!wanted) this.reply?.element.remove();
-    if (!wanted) this.reply = null;
   }
 
   private parts(place: PagePlace | null, open: boolean): HTMLElement[] {

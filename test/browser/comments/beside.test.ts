@@ -177,6 +177,24 @@ describe("the box in sight", () => {
     expect(await named(browser, "button")).not.toContain("Comment on the whole page");
   });
 
+  test("a long thread that is opened has room above it for the ring of the focus", async () => {
+    const site = await world.site({ "index.html": article() });
+    await site.writeOn({ exact: PASSAGE }, "Is it true?");
+    const { iri } = await site.writeOn({ exact: "The tide tables" }, "Another one");
+    for (let n = 1; n < 14; n++) await site.write(`Answer ${n}`, iri);
+    for (const width of [1600, 390]) {
+      await sized(browser, width, 720);
+      await browser.visit(`${site.origin}/`);
+      await click(browser, "button", /^Thread on 'The tide/);
+      await panelShows(browser, "Answer 13");
+      const [card, head] = await browser.evaluate<[number, number]>(`(() => {
+        const root = document.querySelector("svc-comments").shadowRoot;
+        return [root.querySelector(".card.open").getBoundingClientRect().top, root.querySelector(".head").getBoundingClientRect().bottom];
+      })()`);
+      expect(card - head).toBeGreaterThanOrEqual(7);
+    }
+  });
+
   test("is in sight on a phone, too", async () => {
     const site = await world.site({ "index.html": article() });
     const { iri } = await site.writeOn({ exact: PASSAGE }, "Is it true?");

@@ -10,6 +10,7 @@ const WIDE = 1200;
 export const isSheet = (panel: HTMLElement): boolean => panel.parentElement!.classList.contains("sheet");
 
 export class Room {
+  /** The window's, scrollbar and all: a sheet may bring one. */
   private width = 0;
   /** The address opens the panel: a docs site has made room already, so that nothing shifts then. */
   private awaited = location.hash.startsWith("#svc-");
@@ -27,21 +28,20 @@ export class Room {
     const { documentElement: root } = document;
     const { classList } = this.layer;
     if (!this.awaited && root.hasAttribute(MARK) !== open) root.toggleAttribute(MARK, open);
-    const width = open ? root.clientWidth : 0;
-    const changed = width !== this.width;
-    this.width = width;
+    const changed = innerWidth !== this.width;
+    this.width = open ? innerWidth : 0;
     if (!open) return;
     const beside = getComputedStyle(root).getPropertyValue("--svc-comments").trim() === "beside";
     const before = !changed && classList.contains("sheet");
-    classList.toggle("sheet", !beside && (before || innerWidth < WIDE * unit() || covers(passage, width)));
+    classList.toggle("sheet", !beside && (before || innerWidth < WIDE * unit() || covers(passage)));
   }
 }
 
 const MARK = "data-svc-comments";
 
-function covers(passage: Range | null, width: number): boolean {
+function covers(passage: Range | null): boolean {
   if (!passage) return false;
   const { left, right } = passage.getBoundingClientRect();
   const drawer = DRAWER * unit();
-  return isRightToLeft() ? left < drawer : right > width - drawer;
+  return isRightToLeft() ? left < drawer : right > document.documentElement.clientWidth - drawer;
 }

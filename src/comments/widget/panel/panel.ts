@@ -232,11 +232,10 @@ export class Panel {
   }
 }
 
-/** Names the person who began the thread; if that was the reader, the last of the others who spoke. */
+/** Names whom the reader answers: the person who began the thread, or the first one who answered the reader. */
 function replyTo({ comments }: Thread): string {
-  const others = comments.filter(({ by, mine }) => by && !mine);
-  const name = (comments[0]?.mine ? others.at(-1) : others[0])?.by?.name;
-  return name ? `Reply to ${name}…` : "Reply…";
+  const other = comments.find(({ by, mine }) => by && !mine);
+  return `Reply${other ? ` to ${other.by!.name}` : ""}…`;
 }
 
 /** The name under which the reader writes, with the ways to change it, to get a copy of all own comments and to erase them. */

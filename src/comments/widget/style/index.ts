@@ -24,7 +24,11 @@ const sized = (css: string): string =>
     px === undefined || Math.abs(px) < 4 ? all : `calc(${px}*var(--u))`,
   );
 
-const own = (css: string): string => compactCss(css).replace(/--(?!svc-)(?=[a-z])/g, "--svc-");
+const own = (css: string): string =>
+  compactCss(css)
+    .replace(/--(?!svc-)(?=[a-z])/g, "--svc-")
+    .replace(/ ([>~!]) ?/g, "$1")
+    .replace(/\b0\./g, ".");
 
 /** Keeps only tokens that are used: every reader of a page pays for their size. The widget's sheet stands behind the loader's. */
 const usedBy = (css: string, known = ""): string =>

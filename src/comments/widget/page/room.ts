@@ -27,7 +27,7 @@ export class Room {
   fit(open: boolean, passage: Range | null): void {
     const { documentElement: root } = document;
     const { classList } = this.layer;
-    if (!this.awaited && root.hasAttribute(MARK) !== open) root.toggleAttribute(MARK, open);
+    if (!this.awaited) root.toggleAttribute(MARK, open);
     const changed = innerWidth !== this.width;
     this.width = open ? innerWidth : 0;
     if (!open) return;

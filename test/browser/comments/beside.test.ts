@@ -123,6 +123,7 @@ describe("the panel leaves free what it is about", () => {
     expect(await shown(".pages")).toBe(true);
     expect(await browser.evaluate<boolean>("'svcComments' in document.documentElement.dataset")).toBe(false);
     await sized(browser, 1280, 768);
+    await browser.visit(addressOf("docs")); // pins have their places again
     await click(browser, "button", /^Thread on/);
     await byRole(browser, "complementary", "Comments");
     expect([await shown(".pages"), await shown(".contents")]).toEqual([true, false]);

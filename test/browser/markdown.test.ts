@@ -184,6 +184,37 @@ describe("search", () => {
     await search("t");
     expect(await browser.evaluate<boolean>(loaded)).toBe(true);
   }, 60_000);
+  test("of a large site what is deep in a text is found, in parts that are loaded only where they are needed", async () => {
+    const filler = "Packages are fetched, unpacked and linked into the folder of the project. ".repeat(70);
+    const pages = Array.from({ length: 80 }, (_, i): [string, Uint8Array] => {
+      const deep = i === 61 ? "Some packages are hoisted to the top-level of the tree." : "";
+      const text = `# Command ${i}\n\n## Usage\n\n${filler}\n\n## Notes\n\n${filler}${deep} ${filler}\n`;
+      return [`command-${i}.md`, new TextEncoder().encode(text)];
+    });
+    const large = await deploySite({ files: new Map(pages), baseUrl: server.base_url });
+    const loaded = () =>
+      browser.evaluate<string[]>(
+        `performance.getEntriesByType("resource").map(({ name }) => name.split("/").pop()).filter((name) => name.startsWith("search"))`,
+      );
+    const status = () => browser.evaluate<string>(`document.querySelector("${STATUS}").textContent`);
+    await browser.visit(large.url);
+    await search("command");
+    expect([await status(), await loaded()]).toEqual(["The first 20 of 240 found in titles and text", ["search.json"]]);
+    await search("hoisted to the top-level");
+    await until(async () => (await status()) === "1 found in titles and text");
+    const [hit] = await browser.evaluate<string[]>(
+      `[...document.querySelectorAll(".found a")].map((a) => a.innerText)`,
+    );
+    expect(hit).toMatch(/^Notes\s+Command 61\s+…[^]*hoisted to the top-level of the tree/);
+    expect(await browser.evaluate<string>(`document.querySelector(".found a").href`)).toEndWith(
+      "/command-61.html#notes",
+    );
+    expect((await loaded()).length).toBeGreaterThan(2);
+    const all = await loaded();
+    await search("no such words");
+    await until(async () => (await status()) === "Nothing found in titles and text");
+    expect(await loaded()).toEqual(all);
+  }, 60_000);
   test("by keyboard: / to the field, arrows through what was found, Enter opens, Escape closes", async () => {
     await browser.visit(`${url}/club/house`);
     await press("/", "Slash", "/");
@@ -247,6 +278,33 @@ describe("on a phone", () => {
     },
     60_000,
   );
+  test("the search is a magnifier of 44 px that opens the field, and neither it nor the name is cut", async () => {
+    const text = (title: string) => new TextEncoder().encode(`# ${title}\n\nText.\n\n## One\n\n## Two\n`);
+    const files = new Map([
+      ["README.md", text("Harbour Handbook")],
+      ["b.md", text("B")],
+    ]);
+    const handbook = await deploySite({ files, baseUrl: server.base_url });
+    const size = (selector: string) =>
+      browser.evaluate<number[]>(
+        `(() => { const { width, height } = document.querySelector("${selector}").getBoundingClientRect(); return [width, height]; })()`,
+      );
+    const cut = `(() => { const { scrollWidth, clientWidth } = document.querySelector(".brand"); return scrollWidth > clientWidth; })()`;
+    await screen(390, true);
+    await browser.visit(handbook.url);
+    expect(await size("search input")).toEqual([44, 44]);
+    expect(await browser.evaluate<boolean>(cut)).toBe(false);
+    expect(await browser.evaluate<boolean>(`document.querySelector("search svg").checkVisibility()`)).toBe(true);
+    await browser.click("search input");
+    await becomes("document.activeElement.type", "search");
+    expect((await size("search input"))[0]).toBeGreaterThan(250);
+    expect(await search("text")).toHaveLength(2);
+    expect(await browser.evaluate<number>("document.documentElement.scrollWidth")).toBe(390);
+    await screen(700);
+    await browser.visit(handbook.url);
+    expect((await size("search input"))[0]).toBeGreaterThan(140);
+    expect(await browser.evaluate<boolean>(`document.querySelector("search svg").checkVisibility()`)).toBe(false);
+  }, 60_000);
   test("the list of pages opens over the text and closes again, without a script", async () => {
     await screen(390, true);
     await browser.cdp("Emulation.setScriptExecutionDisabled", { value: true });
@@ -290,6 +348,17 @@ test("a switch turns the colours, on every page from then on", async () => {
   expect(await paper()).toBe(light);
   await browser.evaluate("localStorage.clear()");
   await media("");
+}, 60_000);
+
+test("nothing fades where less motion is wanted", async () => {
+  const fades = () =>
+    browser.evaluate<string[]>(
+      `[".code button", ".turn a"].map((name) => getComputedStyle(document.querySelector(name)).transitionDuration)`,
+    );
+  await browser.visit(`${url}/sailing/radio`);
+  expect(await fades()).toEqual(["0.12s", "0.12s"]);
+  await browser.cdp("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value: "reduce" }] });
+  expect(await fades()).toEqual(["0s", "0s"]);
 }, 60_000);
 
 test("dark where the reader's machine is dark", async () => {

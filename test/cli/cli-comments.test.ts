@@ -203,7 +203,7 @@ describe("CONTRACT 8: svc comments list, approve, reject, resolve, reopen, delet
     const [good, bad] = [await visitor.comment("good"), await visitor.comment("bad")];
     const approved = await comments("approve", good);
     expect([approved.code, approved.out, approved.err]).toEqual([0, "", expect.stringContaining("✓ Approved")]);
-    expect((await comments("reject", bad)).err).toContain("✓ Rejected");
+    expect((await comments("reject", bad)).err).toContain("✓ Hidden");
     const resolved = await said("resolve", good, "--note", "done in the last deploy");
     expect(resolved).toMatchObject({ ok: true, id: good, status: "resolved" });
     expect((await comments("list", "--status", "resolved")).out).toStartWith(`${good}  resolved`);
@@ -222,7 +222,7 @@ describe("CONTRACT 8: svc comments list, approve, reject, resolve, reopen, delet
     expect([rejected.code, rejected.out, rejected.err]).toEqual([
       0,
       "",
-      expect.stringContaining("✓ Rejected 2 comments of this visitor"),
+      expect.stringContaining("✓ Hidden: 2 comments of this visitor"),
     ]);
     expect((await comments("list")).out.trimEnd().split("\n")).toEqual([expect.stringContaining("another's")]);
     expect(await said("reject", first, "--all-of", "network")).toEqual({ ok: true, rejected: 1 });

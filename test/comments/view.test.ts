@@ -136,6 +136,39 @@ describe("COMMENTS 2: view", () => {
     expect(refused.text).toContain("longer than 4000");
   });
 
+  test("tells the time as the widget does, also where the page is kept for the next reader", async () => {
+    const place = await commentedSite(server);
+    await place.visitor().post("On time");
+    const said = async () => />([^<]*)<\/time>/.exec((await place.visitor().send(VIEW)).text)?.[1];
+    expect(await said()).toBe("just now");
+    server.advance(3 * 3_600_000);
+    expect(await said()).toBe("3 hours ago");
+    server.advance(24 * 3_600_000);
+    expect(await said()).toBe("yesterday");
+    server.advance(24 * 3_600_000);
+    expect(await said()).toBe("2 days ago");
+  });
+
+  test("a NUL in what was refused takes nothing else's place", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    await ann.post("Here before");
+    const form = fieldsOf((await ann.send(VIEW)).text);
+    server.advance(3_000);
+    const { status, text } = await send(ann, { ...form, text: "a\0b\0c" });
+    expect([status, text.includes(">abc</textarea>"), text.includes("just now</time>")]).toEqual([400, true, true]);
+    expect(fieldsOf(text)["stamp"]).toMatch(/^v1\./);
+  });
+
+  test("in mode approved it says before posting that the owner reads first", async () => {
+    const place = await commentedSite(server);
+    const ann = place.visitor();
+    const hint = "The owner reads it before others do.";
+    expect((await ann.send(VIEW)).text).not.toContain(hint);
+    await place.turn("approved");
+    expect((await ann.send(VIEW)).text).toContain(hint);
+  });
+
   test("in passcode mode asks for it first", async () => {
     const place = await commentedSite(server, "passcode");
     const guest = place.visitor();
@@ -143,7 +176,10 @@ describe("COMMENTS 2: view", () => {
     expect(locked.text).toContain('name="passcode"');
     expect(locked.text).toContain("A passcode guards these comments, not the page.");
     const wrong = await send(guest, { page: "/guide.html", passcode: "not this one" });
-    expect([wrong.status, wrong.text.includes("Wrong passcode")]).toEqual([401, true]);
+    expect([wrong.status, wrong.text.includes("That passcode is wrong. Ask whoever sent you this page.")]).toEqual([
+      401,
+      true,
+    ]);
     expect((await send(guest, { page: "/guide.html", passcode: PASSCODE })).status).toBe(303);
     expect((await guest.send(VIEW)).text).toContain('name="text"');
   });

@@ -13,7 +13,8 @@ import { commentId } from "./read.ts";
 
 const LONGEST_PASSCODE = 1024;
 
-const wrongPasscode = (): Refusal => new Refusal("wrong_passcode", "Wrong passcode.");
+const wrongPasscode = (): Refusal =>
+  new Refusal("wrong_passcode", "That passcode is wrong. Ask whoever sent you this page.");
 
 interface Looked {
   right: boolean;

@@ -13,6 +13,7 @@ import { checkText, MOST_BYTES } from "../annotation.ts";
 import { answer, PRIVATE } from "../answers.ts";
 import type { Ctx } from "../context.ts";
 import type { Comment, Thread, Viewer } from "../types.ts";
+import { ago } from "../widget/words.ts";
 import { seal, single, unseal } from "../keys.ts";
 import { limitPost } from "../limits.ts";
 import { isAdmitted, type SiteHandlers, viewerOf, type Who, whoAsks, writer } from "../visitor.ts";
@@ -61,13 +62,15 @@ function partIn(asked: string | null | undefined): number {
   return /^[1-9]\d{0,5}$/.test(asked ?? "") ? Math.min(LAST, Number(asked)) : 1;
 }
 
-/** Stands where the stamp goes in a page that is kept: no text of a visitor has it. */
+/** Stands around what differs each time that a page is sent, which may be kept meanwhile: no text of a visitor has it. Between two
+ *  of them is a time, of which the page says how long ago it was, or nothing: the stamp's place. */
 const NUL = "\0";
+const STAMP = NUL + NUL;
 
-const between = (pieces: readonly Bytes[], text: string): Bytes => {
-  const filling = Buffer.from(text);
-  return Buffer.concat(pieces.flatMap((piece, n) => (n === 0 ? [piece] : [filling, piece])));
-};
+function filled(pieces: readonly Bytes[], stamp: string, now: number): Bytes {
+  const fill = (time: Bytes) => Buffer.from(time.length === 0 ? stamp : ago(new TextDecoder().decode(time), now));
+  return Buffer.concat(pieces.map((piece, n) => (n % 2 === 0 ? piece : fill(piece))));
+}
 
 /** The pieces of a part of the page, between which the stamp goes: kept, or written out. */
 async function piecesOf(ctx: Ctx, page: string, part: number, refused: ViewedPage["refused"]) {
@@ -77,16 +80,16 @@ async function piecesOf(ctx: Ctx, page: string, part: number, refused: ViewedPag
   const who = await whoAsks(ctx);
   const viewer = viewerOf(ctx, who);
   const audience = await audienceOf(ctx, page, who);
-  const key = `view ${part} ${viewer.can_post}\0${audience.key}`;
+  const waits = site.comments_mode === "approved" && !viewer.owner;
+  const key = `view ${part} ${viewer.can_post} ${waits}\0${audience.key}`;
   const kept = refused === null ? views.find(key) : undefined;
   await views.refuseGreedy(customer);
   if (kept !== undefined) return kept;
   const seen = await store.notes.partView(site.site_id, page, audience.as, part, PART);
   const threads = seen.threads.map((thread) => threadJson(parts, site, thread, audience.mine));
   const { part: shown, parts: of } = seen;
-  const stamp = refused === null ? NUL : stampOf(ctx);
-  const text = viewPage({ page, threads, part: shown, of, viewer, stamp, refused, locked: false });
-  const pieces = refused === null ? text.split(NUL).map((piece) => Buffer.from(piece)) : [Buffer.from(text)];
+  const text = viewPage({ page, threads, part: shown, of, viewer, waits, stamp: STAMP, refused, locked: false });
+  const pieces = text.split(NUL).map((piece) => Buffer.from(piece));
   // The rest of what it took: the whole of it is counted where it is sent.
   views.countRead(customer, text.length, true);
   if (refused === null && seen.no === audience.no) views.keep(key, pieces);
@@ -101,10 +104,11 @@ async function show(
 ): Promise<Response> {
   if (!(await isAdmitted(ctx))) {
     const viewer = viewerOf(ctx, await whoAsks(ctx));
-    const text = viewPage({ page, threads: [], part: 1, of: 1, viewer, stamp: stampOf(ctx), refused, locked: true });
+    const seen = { threads: [], part: 1, of: 1, waits: false, stamp: stampOf(ctx) };
+    const text = viewPage({ page, viewer, refused, locked: true, ...seen });
     return answer(ctx, text, HEADERS, status);
   }
-  const body = between(await piecesOf(ctx, page, part, refused), stampOf(ctx));
+  const body = filled(await piecesOf(ctx, page, part, refused), stampOf(ctx), ctx.parts.now());
   ctx.parts.views.countRead(ctx.from()[0]!, body.byteLength, false);
   return answer(ctx, body, HEADERS, status);
 }
@@ -119,7 +123,7 @@ function showRefusal(ctx: Ctx, page: string, error: unknown, fields: Fields): Pr
   if (!(error instanceof Refusal)) throw error;
   Object.assign(ctx.headers, error.headers);
   const { thread = "", text = "", part } = fields;
-  const refused = { sentence: error.message, thread_id: thread, text };
+  const refused = { sentence: error.message, thread_id: thread, text: text.replaceAll(NUL, "") };
   return show(ctx, page, refused, { part: partIn(part), status: error.status });
 }
 
@@ -157,7 +161,7 @@ async function send(ctx: Ctx, who: Who, fields: Fields): Promise<Response> {
   const page = await askedPage(ctx, fields.page ?? "/");
   if ((fields.website ?? "") !== "" || isTooFast(ctx, fields.stamp ?? "")) {
     const sentence = "Look over what you wrote, then send it once more.";
-    const refused = { sentence, thread_id: fields.thread ?? "", text: fields.text ?? "" };
+    const refused = { sentence, thread_id: fields.thread ?? "", text: (fields.text ?? "").replaceAll(NUL, "") };
     return show(ctx, page, refused, { part: partIn(fields.part) });
   }
   try {
@@ -196,6 +200,8 @@ interface ViewedPage {
   part: number;
   of: number;
   viewer: Viewer;
+  /** True if what is written waits for the owner. */
+  waits: boolean;
   /** Proves when the form was given out. */
   stamp: string;
   /** The error of the last try, and the text that was written then. */
@@ -226,6 +232,7 @@ function form(view: ViewedPage, thread_id: string): Html {
     ${hidden("part", partAfter(view, thread_id))} ${hidden("stamp", stamp)} ${trap}
     <label for="text${thread_id}">${label}</label>
     <textarea id="text${thread_id}" name="text" rows="4" required dir="auto">${mine?.text ?? ""}</textarea>
+    ${view.waits && html`<p class="small dim">The owner reads it before others do.</p>`}
     <button class="button">${thread_id === "" ? "Post" : "Reply"}</button>
   </form>`;
 }
@@ -237,17 +244,19 @@ const replyForm = (view: ViewedPage, id: string): Html =>
     ${form(view, id)}
   </details>`;
 
-/** Framed, for a visitor may choose these words as a name. */
-const badge = (word: string): Html => html` <span class="badge">${word}</span>`;
-const KINDS = { visitor: null, owner: badge("Site owner"), agent: badge("Agent") } as const;
+/** The words that the widget shows of an author. A badge is framed: a visitor may choose these words as a name. */
+function author(by: Comment["by"]): Html {
+  if (by?.kind === "owner") return html`<span class="badge">Owner</span>`;
+  return html`<bdi>${by?.name ?? "Somebody"}</bdi>${by?.kind === "agent" && html` <span class="badge">Agent</span>`}`;
+}
 
 const said = ({ by, text, created_at, visibility }: Comment): Html =>
   text === null
     ? html`<p class="dim">This comment was deleted.</p>`
     : html`<div>
         <p class="small dim">
-          <bdi>${by?.name ?? "Somebody"}</bdi>${KINDS[by?.kind ?? "visitor"]} ·
-          <time datetime="${created_at}">${created_at.slice(0, 10)}</time>
+          ${author(by)} ·
+          <time datetime="${created_at}" title="${created_at}">${NUL}${created_at}${NUL}</time>
           ${visibility === "pending" && " · awaiting approval"}
         </p>
         <p class="said" dir="auto">${text}</p>

@@ -6,7 +6,7 @@ import { el } from "./dom.ts";
 import type { Handover } from "./handover.ts";
 import { takeOwnerCode, threadInHash } from "./hash.ts";
 import { highlight } from "./page/highlights.ts";
-import { jumpTo, scrollTo } from "./page/jump.ts";
+import { jumpTo, reveal, scrollTo } from "./page/jump.ts";
 import { watcher } from "./page/late.ts";
 import { keepAboveKeyboard, onLayout } from "./page/layout.ts";
 import { Marks } from "./page/marks.ts";
@@ -14,6 +14,7 @@ import { onNavigation } from "./page/navigation.ts";
 import { type Pinned, Pins } from "./page/pins.ts";
 import { Places } from "./page/places.ts";
 import { LONGEST_PASSAGE, passageOf } from "./page/quote-of.ts";
+import { Room } from "./page/room.ts";
 import { type Selected, Selecting } from "./page/selecting.ts";
 import type { Hands } from "./panel/hands.ts";
 import { Panel } from "./panel/panel.ts";
@@ -38,6 +39,7 @@ class Widget {
   private readonly panel: Panel;
   private readonly selecting: Selecting;
   private readonly surface: Surface;
+  private readonly room: Room;
   private readonly polling: Polling;
   private readonly ending = new AbortController();
   private readonly watchLate = watcher(() => this.look());
@@ -50,6 +52,7 @@ class Widget {
   constructor(private readonly given: Handover) {
     const { path, foreign, host, launcher } = given;
     this.session = new Session(path, foreign);
+    this.room = new Room(given.layer);
     this.sending = new Sending(this.session);
     this.launcher = new Launcher(launcher, () => this.openPanel());
     this.panel = new Panel({
@@ -74,12 +77,12 @@ class Widget {
       session,
       sending,
       placeOf: ({ id }) => this.places.of(id),
-      open: (id) => this.panel.show(id, false),
+      open: (id) => this.show(id, false),
       found: () => this.finding,
       jump: ({ id }, from) => {
         const place = this.places.of(id);
         this.panel.show(id, false);
-        if (place) jumpTo({ range: place.range, back: () => from.focus() });
+        if (place) jumpTo({ range: place.range, panel: this.panel.element, back: () => from.focus() });
       },
       say: (words, undo) => this.said.say(words, undo),
     };
@@ -96,6 +99,8 @@ class Widget {
     if (given.pressed) this.openPanel();
     await this.find();
     await this.followHash();
+    this.room.arrived();
+    this.fit();
   }
 
   private listen(): void {
@@ -103,8 +108,8 @@ class Widget {
     this.selecting.listen();
     this.marks.listen(signal);
     onNavigation(() => void this.follow(), { signal });
-    onLayout(() => (this.places.isStale ? void this.find() : this.pins.placeSoon()), signal);
-    keepAboveKeyboard(this.given.layer, signal);
+    onLayout(() => this.moved(), signal);
+    keepAboveKeyboard(this.given.layer, () => this.reveal(), signal);
     addEventListener("hashchange", () => void this.followHash(), { signal });
     this.surface.keepPainted(signal);
   }
@@ -147,10 +152,37 @@ class Widget {
     const threads = inReadingOrder(this.sending.threads(), places);
     const pinned = pinnedOf(threads, places);
     this.marks.draw({ pinned, active: panel.active, passage: panel.passage?.quote ? panel.passage.range : null });
+    this.fit();
     this.pins.draw(pinned, panel.active, panel.isOpen ? panel.element : null);
     panel.draw(threads);
     this.launcher.draw(session.threads.length, panel.isOpen || session.access === "nowhere");
     this.polling.again();
+  }
+
+  /** The passage that the panel is about. */
+  private get passage(): Range | null {
+    const { passage, active } = this.panel;
+    return passage?.range ?? (active === null ? null : (this.places.of(active)?.range ?? null));
+  }
+
+  private fit(): void {
+    this.room.fit(this.panel.isOpen, this.passage);
+  }
+
+  /** Parts of the page are elsewhere now. */
+  private moved(): void {
+    if (this.places.isStale) return void this.find();
+    this.fit();
+    this.pins.placeSoon();
+  }
+
+  private reveal(): void {
+    if (this.passage) reveal(this.passage, this.panel.element);
+  }
+
+  private show(id: string, focus: boolean): void {
+    this.panel.show(id, focus);
+    this.reveal();
   }
 
   private openPanel(): void {
@@ -158,7 +190,7 @@ class Widget {
     this.before = this.given.launcher;
     this.panel.open();
     const [only, ...others] = this.session.threads;
-    if (only && others.length === 0) this.panel.show(only.id, false);
+    if (only && others.length === 0) this.show(only.id, false);
     this.panel.focusFirst();
   }
 
@@ -166,7 +198,7 @@ class Widget {
     this.surface.paint();
     this.before = this.pins.of(id);
     this.selecting.hide();
-    this.panel.show(id, true);
+    this.show(id, true);
   }
 
   private compose(selected: Selected): void {
@@ -178,6 +210,7 @@ class Widget {
     const { activeElement } = document;
     this.before = activeElement instanceof HTMLElement && activeElement !== this.given.host ? activeElement : null;
     this.panel.compose(passage);
+    this.reveal();
   }
 
   private giveBack(range?: Range): void {
@@ -219,10 +252,9 @@ class Widget {
     if (this.session.access !== "open") return;
     const thread = this.session.threads.find(({ comments }) => comments.some((comment) => comment.id === id));
     if (!thread) return this.said.say("That comment is not on this page any more.");
-    const place = this.places.of(thread.id);
-    if (place) scrollTo(place.range);
     this.before = this.pins.of(thread.id);
     this.panel.show(thread.id, true);
+    if (this.passage) scrollTo(this.passage, this.panel.element);
   }
 
   /** Removes the widget after the owner turned comments off. */

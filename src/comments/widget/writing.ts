@@ -92,10 +92,8 @@ export async function eraseMe(session: Session): Wrong {
   return told(session, answer);
 }
 
-/** `Wrong passcode` is what everybody reads who gives a wrong one. */
 export async function enter(session: Session, passcode: string): Wrong {
   const answer = await call("POST", "passcode", { passcode });
-  if (answer.body.code === "wrong_passcode") return "Wrong passcode";
   session.forget();
   return told(session, answer);
 }

@@ -246,6 +246,7 @@ export function renderMarkdownSite(draft: Draft, progress: Progress, limits?: Ti
   made.set(`${site.assets}style.css`, encode(STYLE));
   made.set(`${site.assets}script.js`, encode(SCRIPT));
   made.set(`${site.assets}search.json`, encode(site.search.json));
+  site.search.parts.forEach((part, n) => made.set(`${site.assets}search-${n + 1}.json`, encode(part)));
   return {
     ...draft,
     files: new Map([...draft.files, ...made]),

@@ -14,6 +14,7 @@ const ICON =
 const icon = (path: string): string =>
   `<svg viewBox="0 0 20 20" width="20" height="20" aria-hidden="true"><path d="${path}"/></svg>`;
 const MENU = icon("M3 5h14M3 10h14M3 15h14");
+const MAGNIFIER = icon("M13 13l4 4M14 9A5 5 0 1 1 4 9a5 5 0 0 1 10 0z");
 const LIST = icon("M3 5h1M7 5h10M3 10h1M7 10h10M3 15h1M7 15h10");
 
 const titleElement = (site: DocsSite, { title }: DocsPage): string =>
@@ -36,9 +37,10 @@ ${description}${favicon}<script>${THEME_SCRIPT}</script>
 }
 
 /** Hidden: the script that answers it shows it. */
-const searchField = (scope: string): string => `<search hidden>
+const searchField = ({ scope, parts }: DocsSite["search"]): string =>
+  `<search hidden${parts.length > 0 ? ` data-parts="${parts.length}"` : ""}>
 <input type="search" placeholder="Search ${scope}" aria-label="Search ${scope}" aria-keyshortcuts="/ Control+K" autocomplete="off" spellcheck="false">
-<kbd aria-hidden="true">/</kbd>
+${MAGNIFIER}<kbd aria-hidden="true">/</kbd>
 <div class="found" hidden><p role="status"></p><ul></ul></div>
 </search>`;
 
@@ -52,7 +54,7 @@ function top(site: DocsSite, parts: { pages: boolean; contents: boolean }, home:
   return `<header class="top">
 ${parts.pages ? pages : ""}
 <a class="brand" href="${escape(home)}"><bdi>${escape(site.name)}</bdi></a>
-${searchField(site.search.scope)}
+${searchField(site.search)}
 ${THEME}
 ${parts.contents ? contents_button : ""}
 </header>`;
@@ -98,8 +100,9 @@ export const themed = (css: string): string =>
       `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }\n:root[data-theme="dark"] {${colours}}`,
   );
 
-/** Before anything shows, so that no page flashes. */
-const THEME_SCRIPT = 'try{document.documentElement.dataset.theme=localStorage["docs-theme"]||""}catch{}';
+/** Before anything shows, so that no page flashes, and no text moves where the address opens the panel of comments. */
+const THEME_SCRIPT =
+  '{let r=document.documentElement.dataset;if(/^#svc-/.test(location.hash))r.svcComments="";try{r.theme=localStorage["docs-theme"]||""}catch{}}';
 
 // The ways through a docs site: all pages, this page's headings, the folders above, the pages before and after.
 

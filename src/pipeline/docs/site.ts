@@ -64,9 +64,10 @@ export function placeAt(folder: string): PageFolder {
   return { folder, url, links: new Map() };
 }
 
-// The index of the search: titles, headings and as much text as is worth loading.
+// The index of the search: titles, headings and as much text as is worth loading at once; the whole text of a large site
+// follows in parts, which a reader loads if the first one finds too little.
 
-/** Bytes of the index: a reader loads it at the first key. */
+/** Bytes of the index, which a reader loads at the first key, and of each part: only a single page makes one longer. */
 const MOST = 300_000;
 
 /** A section: its heading and that heading's id (both empty before the first, and below the page's title), its text. */
@@ -74,9 +75,8 @@ type Section = [heading: string, id: string, text: string];
 /** A page: its title, its address from the site's root, its sections. */
 type Entry = [title: string, url: string, sections: Section[]];
 
-/** The share of each page that the search index keeps; `scope` describes it to readers, after "Search". */
+/** The share of each page that the search index keeps. */
 interface Level {
-  scope: string;
   shorten(text: string): string;
   /** The deepest heading. */
   depth: number;
@@ -98,31 +98,23 @@ function firstSentence(line: string): string {
   return cut(line.slice(0, line.search(SENTENCE_END) + 1 || line.length));
 }
 
-const whole: Level = { scope: "titles and text", shorten: (text) => text, depth: 6, headings: Infinity };
+const whole: Level = { shorten: (text) => text, depth: 6, headings: Infinity };
 const sentences: Level = {
-  scope: "titles and first sentences",
   shorten: (text) => text.split("\n").map(firstSentence).join("\n"),
   depth: 6,
   headings: Infinity,
 };
-const headingsTo = (depth: number): Level => ({
-  scope: "titles and headings",
-  shorten: () => "",
-  depth,
-  headings: Infinity,
-});
-const firstHeadings = (headings: number): Level => ({
-  ...headingsTo(2),
-  scope: "titles and first headings",
-  headings,
-});
-const titles: Level = { ...headingsTo(0), scope: "titles", headings: 0 };
-const LEVELS = [whole, sentences, ...[6, 3, 2].map(headingsTo), ...[64, 32, 16, 8, 4].map(firstHeadings)];
+const headingsTo = (depth: number): Level => ({ shorten: () => "", depth, headings: Infinity });
+const firstHeadings = (headings: number): Level => ({ ...headingsTo(2), headings });
+const titles: Level = { ...headingsTo(0), headings: 0 };
+const SHORTER = [sentences, ...[6, 3, 2].map(headingsTo), ...[64, 32, 16, 8, 4].map(firstHeadings)];
 
-/** The texts that a reader can search. */
+/** The texts that a reader can search; `scope` names them, after "Search". */
 interface SearchIndex {
   json: string;
   scope: string;
+  /** All texts, if `json` has no room for them. */
+  parts: readonly string[];
 }
 
 function sectionsOf({ title, headings, sections }: DocsPage, level: Level): Section[] {
@@ -135,13 +127,17 @@ function sectionsOf({ title, headings, sections }: DocsPage, level: Level): Sect
   return found.slice(0, level.headings);
 }
 
+const entryOf = (page: DocsPage, level: Level): string => {
+  const entry: Entry = [page.title, relativeUrl("", page.address), sectionsOf(page, level)];
+  return JSON.stringify(entry);
+};
+
 /** Entries as far as there is room, and whether that was for all. */
 function indexOf(pages: readonly DocsPage[], level: Level): { json: string; whole: boolean } {
   const entries: string[] = [];
   let room = MOST - 2;
   for (const page of pages) {
-    const entry: Entry = [page.title, relativeUrl("", page.address), sectionsOf(page, level)];
-    const json = JSON.stringify(entry);
+    const json = entryOf(page, level);
     room -= Buffer.byteLength(json) + 1;
     if (room < 0) break;
     entries.push(json);
@@ -149,13 +145,34 @@ function indexOf(pages: readonly DocsPage[], level: Level): { json: string; whol
   return { json: `[${entries.join()}]`, whole: room >= 0 };
 }
 
-/** All text; where that is too much the first sentence of each paragraph, then headings alone, as deep and as many as there
- *  is room for, then titles. */
+function partsOf(pages: readonly DocsPage[]): string[] {
+  const parts: string[] = [];
+  let entries: string[] = [];
+  let room = MOST - 2;
+  for (const page of pages) {
+    const json = entryOf(page, whole);
+    const bytes = Buffer.byteLength(json) + 1;
+    if (bytes > room && entries.length > 0) {
+      parts.push(`[${entries.join()}]`);
+      [entries, room] = [[], MOST - 2];
+    }
+    entries.push(json);
+    room -= bytes;
+  }
+  return [...parts, `[${entries.join()}]`];
+}
+
+/** All text, if there is room for it; else the first sentence of each paragraph, then headings alone, as deep and as many as there
+ *  is room for, then titles; and behind it all text in parts. */
 export function searchIndex(pages: readonly DocsPage[]): SearchIndex {
   const written = pages.filter(({ source }) => source !== null);
-  for (const level of LEVELS) {
+  const scope = "titles and text";
+  const all = indexOf(written, whole);
+  if (all.whole) return { json: all.json, scope, parts: [] };
+  const parts = partsOf(written);
+  for (const level of SHORTER) {
     const { json, whole } = indexOf(written, level);
-    if (whole) return { json, scope: level.scope };
+    if (whole) return { json, scope, parts };
   }
-  return { json: indexOf(written, titles).json, scope: titles.scope };
+  return { json: indexOf(written, titles).json, scope, parts };
 }

@@ -148,6 +148,7 @@ test("an author edits and deletes what they wrote; others can only report it", a
   await click(browser, "button", /^Thread on/);
   await click(browser, "button", "Report");
   expect(await named(browser, "button")).not.toContain("Edit");
+  await panelShows(browser, "Report this comment");
   await click(browser, "button", "Report it");
   await until(async () => (await said(browser)) === "Reported to the site's owner");
   expect(await named(browser, "button")).not.toContain("Delete");
@@ -167,6 +168,7 @@ test("a draft outlives a reload, and is gone once it is posted", async () => {
   await until(async () => (await drafts()) === 0); // it is kept until the answer is there
   await open();
   await click(browser, "button", "Comments");
+  await click(browser, "button", "Comment on the whole page");
   expect(await valueOf(browser, "textbox", "Comment")).toBe("");
 });
 

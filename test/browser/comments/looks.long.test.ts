@@ -87,13 +87,13 @@ describe.each(["light", "dark"] as const)("in %s", (scheme) => {
 describe("where there is room, and where there is little", () => {
   beforeAll(async () => void (await inScheme(browser, "light")));
 
-  test("from 900 px on it is a drawer at the right, below a sheet of 45 % of the height", async () => {
-    await sized(browser, 900, 800);
+  test("where it covers nothing it is a drawer at the right, below 1200 px a sheet of 45 % of the height", async () => {
+    await sized(browser, 1600, 800);
     await open();
     await click(browser, "button", /^Thread on/);
     const drawer = await boxOf(browser, await byRole(browser, "complementary", "Comments"));
-    expect([drawer.x + drawer.width > 880, drawer.height]).toEqual([true, 800]);
-    await sized(browser, 899, 800);
+    expect([drawer.x + drawer.width > 1580, drawer.height]).toEqual([true, 800]);
+    await sized(browser, 1199, 800);
     await until(async () => {
       const { x, y, height } = await boxOf(browser, await byRole(browser, "complementary", "Comments"));
       return x === 0 && Math.abs(height - 360) < 2 && Math.abs(y + height - 800) < 2;

@@ -96,6 +96,27 @@ test.each(["html { zoom: 1.5 }", "html { zoom: 0.75 } body { zoom: 1.2 }"])(
   },
 );
 
+test.each([
+  ["html { font-size: 32px }", 2],
+  ["html { font-size: 62.5% }", 1], // a page that counts so has larger letters than its root
+  ["html { font-size: 100px }", 2],
+])("%s: letters, pins and controls are %i times as large", async (style, times) => {
+  const site = await world.site({ "index.html": article(`<style>${style}</style>`) });
+  await site.writeOn({ exact: PASSAGE }, "Readable?");
+  await browser.visit(`${site.origin}/`);
+  await byRole(browser, "button", PIN);
+  const launcher = await inPanel<number>("parseFloat(getComputedStyle(root.querySelector('.launcher')).fontSize)");
+  await click(browser, "button", PIN);
+  await panelShows(browser, "Readable?");
+  const sizes = await inPanel<number[]>(
+    `[".text", ".name", ".quote", "textarea", ".primary"].map((name) => parseFloat(getComputedStyle(root.querySelector(name)).fontSize))`,
+  );
+  expect(sizes).toEqual([15, 14, 14, 15, 14].map((size) => size * times));
+  expect(launcher).toBe(15 * times);
+  expect(await inPanel<number>("root.querySelector('.pin').offsetWidth")).toBe(28 * times);
+  expect((await boxOf(browser, await byRole(browser, "button", "Close"))).width).toBeGreaterThanOrEqual(40 * times);
+});
+
 const NIGHT = "rgb(20, 24, 26)";
 const paper = (): Promise<string> => inPanel<string>("getComputedStyle(root.querySelector('.panel')).backgroundColor");
 

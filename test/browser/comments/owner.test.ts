@@ -32,12 +32,25 @@ describe("approved mode", () => {
     expect(await panelText(browser)).not.toContain("awaiting approval");
   });
 
-  test("the owner rejects, and it is gone for everybody", async () => {
+  test("before posting, a hint says that the owner reads first", async () => {
+    const hint = "The owner reads it before others do.";
+    const site = await world.site(FILES, "approved");
+    await open(site);
+    await click(browser, "button", "Comments");
+    await panelShows(browser, hint);
+    await site.settings({ mode: "anonymous" });
+    await open(site);
+    await click(browser, "button", "Comments");
+    expect(await panelText(browser)).not.toContain(hint);
+  });
+
+  test("the owner hides it, and it is gone for everybody", async () => {
     const site = await world.site(FILES, "approved");
     await site.writeOn({ exact: PASSAGE }, "Buy my boats");
     await browser.visit(await site.ownerUrl());
     await panelShows(browser, "Buy my boats");
-    await click(browser, "button", "Reject");
+    await click(browser, "button", "Hide");
+    await until(async () => (await said(browser)) === "Hidden");
     await gone(browser, "button", PIN);
     expect(await site.texts()).toEqual([]);
   });
@@ -49,12 +62,36 @@ describe("approved mode", () => {
     await fill(browser, "textbox", "Reply", "You may");
     await click(browser, "button", "Reply");
     await panelShows(browser, "You may");
-    const offered = (await named(browser, "button")).filter((name) => /^(Approve|Reject)$/.test(name));
-    expect(offered).toEqual(["Approve", "Reject"]);
+    const offered = (await named(browser, "button")).filter((name) => /^(Approve|Hide)$/.test(name));
+    expect(offered).toEqual(["Approve", "Hide"]);
   });
 });
 
 describe("the owner", () => {
+  test("has a badge for a name, in the widget and without a script", async () => {
+    const site = await world.site(FILES);
+    const { iri } = await site.writeOn({ exact: PASSAGE }, "Is it true?");
+    await browser.visit(await site.ownerUrl());
+    await fill(browser, "textbox", "Reply", "It is");
+    await click(browser, "button", "Reply");
+    await until(async () => (await site.texts()).includes("It is"));
+    await browser.cdp("Network.clearBrowserCookies");
+    const owners = `(all) => all.map((who) => [who.querySelector(".badge")?.textContent, who.textContent.match(/owner/gi)?.length])`;
+    await open(site);
+    await click(browser, "button", /^Thread on/);
+    await panelShows(browser, "It is");
+    expect(
+      await browser.evaluate<unknown>(
+        `(${owners})([...document.querySelector("svc-comments").shadowRoot.querySelectorAll(".who")].slice(1))`,
+      ),
+    ).toEqual([["Owner", 1]]);
+    await browser.visit(`${site.origin}/_svc/comments/view`);
+    expect(
+      await browser.evaluate<unknown>(`(${owners})([...document.querySelectorAll("article .small")].slice(1))`),
+    ).toEqual([["Owner", 1]]);
+    expect(iri).toContain("/_svc/comments/c_");
+  });
+
   test("comes by a code that leaves the address at once, and that is good once", async () => {
     const site = await world.site(FILES);
     const url = await site.ownerUrl();
@@ -147,7 +184,7 @@ describe("the owner", () => {
     await click(browser, "button", PIN);
     await panelShows(browser, "Plain");
     const all = await named(browser, "button");
-    expect(all.filter((name) => /^(Approve|Reject|Resolve|Reopen|Delete)$/.test(name))).toEqual([]);
+    expect(all.filter((name) => /^(Approve|Hide|Resolve|Reopen|Delete)$/.test(name))).toEqual([]);
   });
 });
 
@@ -159,7 +196,8 @@ describe("passcode mode", () => {
     await panelShows(browser, "It guards the comments, not the page.");
     await fill(browser, "textbox", "Passcode", "close sesame");
     await click(browser, "button", "Enter");
-    await panelShows(browser, "Wrong passcode");
+    await panelShows(browser, "That passcode is wrong. Ask whoever sent you this page.");
+    expect((await panelText(browser)).split("\n")).toContain("Passcode"); // the box's name is seen
     expect(await named(browser, "textbox")).toEqual(["Passcode"]);
     await fill(browser, "textbox", "Passcode", "open sesame");
     await click(browser, "button", "Enter");

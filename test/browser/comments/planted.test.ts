@@ -23,6 +23,7 @@ test.each(["/", "/_svc/comments/", "/_svc/comments/threads"])(
     await browser.evaluate(`document.cookie = "${eve.cookie}; Domain=svc.test; Path=${path}; Secure"`);
     await browser.visit(`${victim.origin}/`);
     await click(browser, "button", "Comments");
+    await click(browser, "button", "Comment on the whole page"); // the only thread is the open one
     await fill(browser, "textbox", "Comment", "The victim's own words");
     await click(browser, "button", "Post");
     await until(async () => (await victim.texts()).length === 2);

@@ -72,6 +72,7 @@ test("an answer that comes late takes nothing away that was learned meanwhile", 
   await browser.evaluate("window.held = [new Promise((resolve) => (window.release = resolve))]");
   await lookAgain();
   await until(async () => (await answers()).at(-1) === 200 && browser.evaluate<boolean>("held.length === 0"));
+  await click(browser, "button", "Comment on the whole page"); // the first thread, then the only one, is the open one
   await fill(browser, "textbox", "Comment", "Third");
   await click(browser, "button", "Post");
   await panelShows(browser, "You write as");

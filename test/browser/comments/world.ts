@@ -115,12 +115,12 @@ export class World {
     readonly browser: Browser,
   ) {}
 
-  static async open(): Promise<World> {
+  static async open(...more: string[]): Promise<World> {
     const base = ["--base-url", `https://${DOMAIN}`, "--sites-domain", DOMAIN];
     const server = await startServer(...base, "--tls-cert", TLS_CERT, "--tls-key", TLS_KEY, UNLIMITED);
     const address = `127.0.0.1:${server.port}`;
     const domains = { [DOMAIN]: address, [`*.${DOMAIN}`]: address };
-    return new World(server, await openBrowser({ domains, switches: ["--ignore-certificate-errors"] }));
+    return new World(server, await openBrowser({ domains, switches: ["--ignore-certificate-errors", ...more] }));
   }
 
   ask(host: string, path: string, init: RequestInit = {}): Promise<Response> {

@@ -19,7 +19,7 @@ const OWNER_CODE = pick(comments.OWNER_CODE, "url");
 
 const SAID = {
   approve: "Approved: everybody sees it",
-  reject: "Rejected: nobody sees it any more",
+  reject: "Hidden: nobody sees it any more",
   resolve: "Resolved",
   reopen: "Open again",
 } as const;
@@ -49,7 +49,7 @@ async function rejectAll(context: Context, given: CallWords, whose: string): Pro
   const { rejected } = await askComments(opened, `${id}/reject-all`, REJECTED_ALL, { method: "POST", json });
   if (given.json) return context.terminal.json({ ok: true, rejected });
   const what = `${rejected} ${rejected === 1 ? "comment" : "comments"} of this ${of}`;
-  context.terminal.say(text`\n  ${green("✓")} Rejected ${what}: nobody sees them any more\n`);
+  context.terminal.say(text`\n  ${green("✓")} Hidden: ${what}, which nobody sees any more\n`);
 }
 
 async function reject(context: Context, given: CallWords): Promise<void> {

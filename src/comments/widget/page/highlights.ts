@@ -9,13 +9,12 @@ const registry = (): HighlightRegistry | undefined => CSS.highlights;
 let sheet: CSSStyleSheet | null = null;
 let written = "";
 
-const RULES = (mark: string, active: string): string => `
-::highlight(svc-comment) { background-color: ${mark}; }
-::highlight(svc-comment-resolved) { text-decoration: underline dotted 2px; }
-::highlight(svc-comment-active) { background-color: ${active}; }`;
+const RULES = (mark: string, active: string): string =>
+  `::highlight(svc-comment){background-color:${mark}}::highlight(svc-comment-active){background-color:${active}}
+::highlight(svc-comment-resolved){text-decoration:underline dotted 2px}`;
 
-const LIGHT = RULES("rgb(255 205 84 / 38%)", "rgb(255 186 32 / 62%)");
-const DARK = RULES("rgb(226 181 86 / 28%)", "rgb(226 181 86 / 48%)");
+const LIGHT = RULES("#ffcd5461", "#ffba209e");
+const DARK = RULES("#e2b55647", "#e2b5567a");
 
 export function colour(dark: boolean): void {
   sheet ??= new CSSStyleSheet({ media: "screen" }); // what is printed is the page alone

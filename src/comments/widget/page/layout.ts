@@ -26,13 +26,17 @@ export function onLayout(then: () => void, signal: AbortSignal): void {
   signal.addEventListener("abort", () => observer.disconnect());
 }
 
-/** Keeps the sheet above the keyboard, not behind it. */
-export function keepAboveKeyboard(layer: HTMLElement, signal: AbortSignal): void {
+/** Keeps the sheet above the keyboard, not behind it. `then` is called when it has moved. */
+export function keepAboveKeyboard(layer: HTMLElement, then: () => void, signal: AbortSignal): void {
   const view = window.visualViewport;
   if (!view) return;
+  let before = 0;
   const put = () => {
     const hidden = view.scale > 1.01 ? 0 : Math.max(0, innerHeight - view.height - view.offsetTop);
+    if (hidden === before) return;
+    before = hidden;
     layer.style.setProperty("--svc-keyboard", `${hidden}px`);
+    then();
   };
   view.addEventListener("resize", put, { signal });
   view.addEventListener("scroll", put, { signal });

@@ -6,7 +6,8 @@ import { el } from "../dom.ts";
 import { plural, shortened } from "../words.ts";
 import { elementOf } from "./parts.ts";
 import type { PagePlace } from "./places.ts";
-import { isRightToLeft } from "./theme.ts";
+import { isSheet } from "./room.ts";
+import { isRightToLeft, unit } from "./theme.ts";
 
 export interface Pinned {
   thread: Thread;
@@ -80,6 +81,7 @@ export class Pins {
   }
 
   private place(): void {
+    measure();
     this.makeRoom(freeBeside(this.beside).drawer === null);
     const free = freeBeside(this.beside); // with the scrollbar that the room may have brought, or taken away
     const spots = this.pinned.map(({ place }) => spotOf(place, free));
@@ -108,15 +110,24 @@ interface Spot {
   lies: "beside" | "rail" | "edge";
 }
 
-/** A pin, and the least that still shows a number and can be hit. */
-const SIZE = 28;
-const SLIM = 14;
-const GAP = 8;
-/** The gap at the window's edge, and on both sides of a pin on the rail. */
-const LITTLE = 4;
-const RAIL = SIZE + 2 * LITTLE;
-/** From one to the next. */
-const APART = 30;
+/** In pixels of the widget (`unit`). */
+const MEASURES = {
+  /** A pin, and the least that still shows a number and can be hit. */
+  size: 28,
+  slim: 14,
+  gap: 8,
+  /** The gap at the window's edge, and on both sides of a pin on the rail. */
+  little: 4,
+  rail: 36,
+  /** From one to the next. */
+  apart: 30,
+};
+let at = MEASURES;
+function measure(): void {
+  const one = unit();
+  const grown = Object.entries(MEASURES).map(([name, pixels]) => [name, pixels * one]);
+  at = Object.fromEntries(grown) as typeof MEASURES;
+}
 
 const BLOCK = "p, li, td, th, dd, dt, pre, blockquote, figure, h1, h2, h3, h4, h5, h6, article, section, main, div";
 
@@ -131,10 +142,10 @@ interface Free {
 /** A sheet takes nothing of the width. */
 function freeBeside(panel: HTMLElement | null): Free {
   const width = document.documentElement.clientWidth;
-  const taken = panel?.getBoundingClientRect();
-  if (!taken || taken.width > width / 2) return { left: 0, right: width, drawer: null };
-  if (isRightToLeft()) return { left: taken.right + RAIL, right: width, drawer: taken.right };
-  return { left: 0, right: taken.left - RAIL, drawer: taken.left };
+  if (!panel || isSheet(panel)) return { left: 0, right: width, drawer: null };
+  const taken = panel.getBoundingClientRect();
+  if (isRightToLeft()) return { left: taken.right + at.rail, right: width, drawer: taken.right };
+  return { left: 0, right: taken.left - at.rail, drawer: taken.left };
 }
 
 /** The lines of a passage, in the window's coordinates. */
@@ -152,12 +163,15 @@ function across(lines: Lines, { left, right, drawer }: Free): Omit<Spot, "y"> {
   const roomOf = ({ from, to }: { from: number; to: number }): number => (rtl ? from - left : right - to);
   const room = roomOf(lines);
   // Lines that end early leave room in their own block. A rail is better than pins on both sides of it.
-  if (room >= SIZE + LITTLE || (drawer === null && roomOf(lines.near()) >= SIZE + LITTLE)) {
-    const x = rtl ? Math.max(lines.from - GAP - SIZE, left + LITTLE) : Math.min(lines.to + GAP, right - LITTLE - SIZE);
-    return { x, width: SIZE, lies: "beside" };
+  if (room >= at.size + at.little || (drawer === null && roomOf(lines.near()) >= at.size + at.little)) {
+    const x = rtl
+      ? Math.max(lines.from - at.gap - at.size, left + at.little)
+      : Math.min(lines.to + at.gap, right - at.little - at.size);
+    return { x, width: at.size, lies: "beside" };
   }
-  if (drawer !== null) return { x: rtl ? drawer + LITTLE : drawer - LITTLE - SIZE, width: SIZE, lies: "rail" };
-  const width = Math.max(SLIM, Math.min(Math.floor(room) - 1, SIZE));
+  if (drawer !== null)
+    return { x: rtl ? drawer + at.little : drawer - at.little - at.size, width: at.size, lies: "rail" };
+  const width = Math.max(at.slim, Math.min(Math.floor(room) - 1, at.size));
   return { x: rtl ? left : right - width, width, lies: "edge" };
 }
 
@@ -197,7 +211,7 @@ function aroundIn(block: Element, passage: Range): Range {
 function nearIn(block: Element, passage: Range, rect: DOMRect): { from: number; to: number } {
   const middle = (rect.top + rect.bottom) / 2;
   const near = [...aroundIn(block, passage).getClientRects()].filter(
-    ({ top, bottom }) => top < middle + SIZE / 2 && bottom > middle - SIZE / 2,
+    ({ top, bottom }) => top < middle + at.size / 2 && bottom > middle - at.size / 2,
   );
   return {
     from: Math.min(rect.left, ...near.map(({ left }) => left)),
@@ -215,13 +229,13 @@ function spotOf({ range }: PagePlace, free: Free): Spot | null {
   const block = around?.getBoundingClientRect() ?? rect;
   const [from, to] = [Math.min(block.left, rect.left), Math.max(block.right, rect.right)];
   const spot = across({ from, to, near: () => (around ? nearIn(around, range, rect) : { from, to }) }, free);
-  return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - SIZE) / 2) };
+  return { ...spot, x: spot.x + scrollX, y: Math.max(0, rect.top + scrollY + (rect.height - at.size) / 2) };
 }
 
 /** The first height at which this pin covers no earlier one. */
 function below(taken: readonly Spot[], { x, y }: Spot): number {
-  const near = taken.filter((one) => Math.abs(one.x - x) < APART).toSorted((a, b) => a.y - b.y);
+  const near = taken.filter((one) => Math.abs(one.x - x) < at.apart).toSorted((a, b) => a.y - b.y);
   let free = y;
-  for (const one of near) if (Math.abs(one.y - free) < APART) free = one.y + APART;
+  for (const one of near) if (Math.abs(one.y - free) < at.apart) free = one.y + at.apart;
   return free;
 }

@@ -1,6 +1,7 @@
 /** Offers a comment on the selection: next to it once the selection rests and, for keyboards, by a key and by a button
  *  of the widget's own. */
 import { button } from "../dom.ts";
+import { unit } from "./theme.ts";
 
 const REST_MS = 250;
 const GAP = 8;
@@ -55,12 +56,14 @@ export class Selecting {
     const rects = [...this.selected!.range.getClientRects()].filter(({ width }) => width > 0);
     const [first, last] = [rects[0], rects.at(-1)];
     if (!first || !last) return;
-    const above = first.top - HEIGHT - GAP;
-    const top = this.touched || above < GAP ? last.bottom + GAP * 2 : above;
+    const one = unit();
+    const [gap, own_width, own_height] = [GAP * one, WIDTH * one, HEIGHT * one];
+    const above = first.top - own_height - gap;
+    const top = this.touched || above < gap ? last.bottom + gap * 2 : above;
     const [width, height] = [document.documentElement.clientWidth, innerHeight];
     const middle = this.touched ? (last.left + last.right) / 2 : (first.left + first.right) / 2;
-    this.beside.style.left = `${Math.max(GAP, Math.min(middle - WIDTH / 2, width - WIDTH - GAP))}px`;
-    this.beside.style.top = `${Math.max(GAP, Math.min(top, height - HEIGHT - GAP))}px`;
+    this.beside.style.left = `${Math.max(gap, Math.min(middle - own_width / 2, width - own_width - gap))}px`;
+    this.beside.style.top = `${Math.max(gap, Math.min(top, height - own_height - gap))}px`;
   }
 
   private key(event: KeyboardEvent): void {

@@ -12,6 +12,10 @@ function lightness(colour: string): number | null {
   return colour.startsWith("okl") ? a : null;
 }
 
+/** A pixel of the widget's sheets in pixels of the page (style/index.ts). */
+export const unit = (): number =>
+  Math.min(32, Math.max(16, parseFloat(getComputedStyle(document.documentElement).fontSize))) / 16;
+
 /** Whether the page's lines begin at the right: some say so of the body alone. */
 export const isRightToLeft = (): boolean => getComputedStyle(document.body).direction === "rtl";
 

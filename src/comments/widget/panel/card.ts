@@ -1,18 +1,16 @@
-/** A thread in the panel: its passage, its comments, and a box for an answer while it is the open one. */
+/** A thread in the panel: its passage and its comments. */
 import type { Comment, Thread } from "../../types.ts";
 import { button, el, theirLanguage, theirs } from "../dom.ts";
 import { linkTo } from "../hash.ts";
 import type { PagePlace } from "../page/places.ts";
 import { decide, type Decision, edit, isSending, remove, report } from "../writing.ts";
 import { ago, fullTime, plural } from "../words.ts";
-import { composer } from "./composer.ts";
-import { type Form, form } from "./form.ts";
+import { form } from "./form.ts";
 import type { Hands } from "./hands.ts";
 
 export class Card {
   readonly element: HTMLLIElement;
   private readonly content = el("div", { class: "content" });
-  private reply: Form | null = null;
   private drawn = "";
   private held = false;
 
@@ -43,18 +41,7 @@ export class Card {
     this.element.classList.toggle("open", open);
     this.element.classList.toggle("resolved", thread.status === "resolved");
     this.content.replaceChildren(...this.parts(place, open));
-    this.drawReply(open);
     if (had_focus) this.element.focus({ preventScroll: true });
-  }
-
-  private drawReply(open: boolean): void {
-    const wanted = open && this.hands.session.canPost && !isSending(this.thread);
-    if (wanted && !this.reply) {
-      this.reply = composer(this.hands, { thread_id: this.thread.id, quote: null, hint: "Reply…" });
-      this.element.append(this.reply.element);
-    }
-    if (!wanted) this.reply?.element.remove();
-    if (!wanted) this.reply = null;
   }
 
   private parts(place: PagePlace | null, open: boolean): HTMLElement[] {
@@ -161,17 +148,17 @@ function commentItem(shown: CardComment): HTMLElement {
 }
 
 const EDITABLE_MS = 15 * 60_000;
+/** An owner's name is the badge: the server calls every owner so, and no visitor. */
 const KINDS = { visitor: null, owner: "Owner", agent: "Agent" } as const;
 
 function headOf({ by, created_at, edited_at, visibility }: Comment, sending: boolean): HTMLElement {
   const kind = by && KINDS[by.kind];
-  const name = by?.name ?? "";
   const time = el("time", { datetime: created_at, title: fullTime(created_at) }, ago(created_at));
   return el(
     "div",
     { class: "who" },
-    el("bdi", { class: "name" }, name),
-    kind && (by?.kind === "agent" || kind !== name) ? el("span", { class: "badge" }, kind) : null,
+    by?.kind === "owner" ? null : el("bdi", { class: "name" }, by?.name ?? ""),
+    kind && el("span", { class: "badge" }, kind),
     sending ? el("span", {}, "sending…") : time,
     edited_at === null ? null : el("span", {}, "edited"),
     visibility === "pending" ? el("span", { class: "badge waits" }, "awaiting approval") : null,
@@ -192,18 +179,18 @@ interface Action {
 
 function decisions(shown: CardComment): Action[] {
   const { hands, thread, comment, open } = shown;
-  const decision = (label: string, what: Decision): Action => ({
+  const decision = (label: string, done: string, what: Decision): Action => ({
     label,
-    async press() {
-      const wrong = await decide(hands.session, comment, what);
-      hands.say(wrong ?? `${label.replace(/e?$/, "ed")}`);
-    },
+    press: async () => hands.say((await decide(hands.session, comment, what)) ?? done),
   });
   // An answer of the owner or an agent under a thread that waits is shown with it, and needs no decision of its own.
   const waits = comment.visibility === "pending" && comment.by?.kind === "visitor";
-  const pending = waits ? [decision("Approve", "approve"), decision("Reject", "reject")] : [];
+  const pending = waits ? [decision("Approve", "Approved", "approve"), decision("Hide", "Hidden", "reject")] : [];
   if (!open || !isRoot(shown)) return pending;
-  return [...pending, thread.status === "open" ? decision("Resolve", "resolve") : decision("Reopen", "reopen")];
+  return [
+    ...pending,
+    thread.status === "open" ? decision("Resolve", "Resolved", "resolve") : decision("Reopen", "Reopened", "reopen"),
+  ];
 }
 
 /** The actions under "More", which are seldom wanted: for one's own comment and for those of others. */
@@ -223,7 +210,8 @@ function moreOf(shown: CardComment, ask: (form: HTMLElement) => void, done: () =
     const press = () => (takes_replies ? ask(deleting(asked, plural(replies, "reply", "replies"))) : erase());
     list.push({ label: "Delete", kind: "warns", press });
   }
-  if (!comment.mine && !session.isOwner) list.push({ label: "Report", press: () => ask(reporting(asked)) });
+  if (!comment.mine && !session.isOwner)
+    list.push({ label: "Report", kind: "quiet report", press: () => ask(reporting(asked)) });
   return list;
 }
 
@@ -271,7 +259,8 @@ function reporting({ hands: { say }, comment, done }: Question): HTMLElement {
     button("Cancel", "plain", done),
   );
   setTimeout(() => reason.focus());
-  return el("div", { class: "form", role: "group", "aria-label": "Report this comment" }, reason, buttons);
+  const words = "Report this comment";
+  return el("div", { class: "form", role: "group", "aria-label": words }, el("p", {}, words), reason, buttons);
 }
 
 /** Asks before replies are deleted together with the comment that they answer. */

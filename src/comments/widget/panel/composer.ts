@@ -48,6 +48,7 @@ export function composer(hands: Hands, composed: Composed): Form {
     value: draft(page, key),
     typed: (text) => keepDraft(page, key, text),
     send,
+    ...(session.mode === "approved" && !session.isOwner && { note: "The owner reads it before others do." }),
     ...(hint !== undefined && { hint }),
     ...(cancel && { cancel }),
   });

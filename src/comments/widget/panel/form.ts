@@ -4,8 +4,10 @@ import { button, el, theirLanguage } from "../dom.ts";
 interface FormParts {
   /** The box's name. */
   label: string;
+  /** A sentence below the box. */
+  note?: string;
   submit: string;
-  /** One line; else it grows. */
+  /** One line, with its name above it; else it grows. */
   line?: "text" | "password";
   hint?: string;
   value?: string;
@@ -21,8 +23,8 @@ export interface Form {
   box: HTMLInputElement | HTMLTextAreaElement;
 }
 
-function boxOf({ label, line, hint = "", value = "" }: FormParts): Form["box"] {
-  const names = { "aria-label": label, placeholder: hint, ...theirLanguage() };
+function boxOf({ label, line, hint = "", value = "", note = "" }: FormParts): Form["box"] {
+  const names = { "aria-label": label, "aria-description": note, placeholder: hint, ...theirLanguage() };
   const box = line
     ? el("input", { ...names, type: line, autocomplete: "off" })
     : el("textarea", { ...names, rows: "1" });
@@ -53,12 +55,14 @@ function grow(box: Form["box"]): void {
 }
 
 export function form(parts: FormParts): Form {
-  const { submit, send, cancel, typed } = parts;
+  const { label, line, note, submit, send, cancel, typed } = parts;
   const box = boxOf(parts);
   const { alert, say } = alertOf(box);
   const press = el("button", { type: "submit", class: "primary" }, submit);
   const buttons = el("div", { class: "buttons" }, press, cancel ? button("Cancel", "plain", cancel) : null);
-  const element = el("form", { class: cancel ? "form" : "form short" }, box, buttons, alert);
+  const named = line ? el("label", {}, label, box) : box;
+  const hint = note ? el("p", { class: "hint" }, note) : null;
+  const element = el("form", { class: cancel ? "form" : "form short" }, named, buttons, hint, alert);
   box.addEventListener("input", () => {
     grow(box);
     typed?.(box.value);

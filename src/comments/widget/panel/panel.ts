@@ -6,7 +6,7 @@ import { button, el, icon, theirLanguage } from "../dom.ts";
 import type { Passage } from "../page/quote-of.ts";
 import type { Session } from "../session.ts";
 import { ago } from "../words.ts";
-import { enter, eraseMe, rename } from "../writing.ts";
+import { enter, eraseMe, isSending, rename } from "../writing.ts";
 import { Card } from "./card.ts";
 import { composer } from "./composer.ts";
 import { type Form, form } from "./form.ts";
@@ -34,11 +34,14 @@ export class Panel {
   private readonly start = el("div", { class: "start" });
   private readonly list = el("ol", { class: "threads", "aria-label": "Threads" });
   private readonly empty = el("p", { class: "empty", hidden: true });
-  private readonly whole = el("div", { class: "whole" });
+  /** Begins a comment on the whole page, while the box in sight is the open thread's. */
+  private readonly page = button("Comment on the whole page", "quiet page", () => this.turnToPage());
+  /** The box of the open thread; without one that of the whole page. */
+  private readonly foot = el("div", { class: "foot" });
   private readonly me: Me;
   private readonly cards = new Map<string, Card>();
   private passcode: Form | null = null;
-  private page: { form: Form; path: string } | null = null;
+  private written: { form: Form; about: string } | null = null;
 
   constructor(private readonly parts: PanelParts) {
     this.me = new Me(parts.hands);
@@ -47,9 +50,8 @@ export class Panel {
     close.append(icon(CROSS));
     const head = el("div", { class: "head" }, el("h2", {}, "Comments"), close);
     const body = el("div", { class: "body" }, this.notice, this.gate, this.start, this.empty, this.list);
-    const foot = el("div", { class: "foot" }, this.whole, this.me.element);
     const names = { class: "panel", role: "complementary", "aria-label": "Comments", popover: "manual" };
-    this.element = el("div", { ...names, hidden: true }, head, body, foot);
+    this.element = el("div", { ...names, hidden: true }, head, body, this.foot, this.me.element);
     this.element.addEventListener("keydown", (event) => {
       if (event.key !== "Escape" || event.isComposing) return;
       event.stopPropagation();
@@ -104,7 +106,7 @@ export class Panel {
 
   focusFirst(): void {
     // A box with the focus brings a keyboard over half of a phone.
-    const box = this.passcode?.box ?? (matchMedia("(pointer: coarse)").matches ? null : this.page?.form.box);
+    const box = this.passcode?.box ?? (matchMedia("(pointer: coarse)").matches ? null : this.written?.form.box);
     (box ?? this.element.querySelector("button"))?.focus();
   }
 
@@ -149,7 +151,7 @@ export class Panel {
     this.empty.textContent = session.canPost
       ? "No comments yet. Select a passage to comment on it, or write about the whole page."
       : "No comments yet.";
-    this.drawWhole(open && session.canPost && this.passage === null);
+    this.drawFoot(threads);
     this.me.update();
   }
 
@@ -201,18 +203,39 @@ export class Panel {
     return card;
   }
 
-  private drawWhole(wanted: boolean): void {
-    const { hands } = this.parts;
-    if (!wanted || this.page?.path !== hands.session.page) {
-      this.whole.replaceChildren();
-      this.page = null;
-    }
-    if (!wanted || this.page) return;
-    const about = { thread_id: null, quote: null };
-    const made = composer(hands, { ...about, hint: "Comment on the whole page…", posted: (id) => this.show(id, true) });
-    this.page = { form: made, path: hands.session.page };
-    this.whole.append(made.element);
+  private turnToPage(): void {
+    this.active = null;
+    this.parts.changed();
+    this.written?.form.box.focus();
   }
+
+  private drawFoot(threads: readonly Thread[]): void {
+    const { hands } = this.parts;
+    const { session } = hands;
+    const thread = threads.find(({ id }) => id === this.active);
+    const shut = !session.canPost || this.passage !== null || (thread && isSending(thread));
+    const about = shut ? "" : (thread?.id ?? `page ${session.page}`);
+    if (shut || !thread) this.page.remove();
+    else if (!this.page.isConnected) this.list.before(this.page);
+    if (about === (this.written?.about ?? "")) return;
+    const had_focus = this.foot.contains((this.element.getRootNode() as ShadowRoot).activeElement);
+    this.written = about ? { about, form: this.composerOf(thread) } : null;
+    this.foot.replaceChildren(...(this.written ? [this.written.form.element] : []));
+    if (had_focus) this.focusFirst();
+  }
+
+  private composerOf(thread: Thread | undefined): Form {
+    const { hands } = this.parts;
+    if (thread) return composer(hands, { thread_id: thread.id, quote: null, hint: replyTo(thread) });
+    const hint = "Comment on the whole page…";
+    return composer(hands, { thread_id: null, quote: null, hint, posted: (id) => this.show(id, true) });
+  }
+}
+
+/** Names whom the reader answers: the person who began the thread, or the first one who answered the reader. */
+function replyTo({ comments }: Thread): string {
+  const other = comments.find(({ by, mine }) => by && !mine);
+  return `Reply${other ? ` to ${other.by!.name}` : ""}…`;
 }
 
 /** The name under which the reader writes, with the ways to change it, to get a copy of all own comments and to erase them. */

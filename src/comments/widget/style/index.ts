@@ -14,10 +14,29 @@ function themed(css: string): string {
   return `.layer{${light.replace("light dark", "light")}}.dark{color-scheme:dark;${dark}}`;
 }
 
-const own = (css: string): string => compactCss(css).replace(/--(?!svc-)(?=[a-z])/g, "--svc-");
+/** The reader's own size of letters, by which all is sized: what is 16 px in these sheets is as large as the letters of the page's
+ *  root, within bounds, for some pages count in a root of 10 px and some in one of 100. */
+const UNIT = ".layer{--u:calc(clamp(16px,1rem,32px)/16)}";
 
-/** Keeps only the tokens that the launcher uses: every reader of a page pays for its size. */
-const used = tokens.replace(/(--[\w-]+):[^;]*;/g, (all, name) => (launcher.includes(`var(${name})`) ? all : ""));
+/** Lines keep their pixels, and so do the questions of `@media`. */
+const sized = (css: string): string =>
+  css.replace(/@media[^{]*|(?<![\w.-])(-?[\d.]+)px/g, (all, px) =>
+    px === undefined || Math.abs(px) < 4 ? all : `calc(${px}*var(--u))`,
+  );
 
-export const loaderCss = (): string => own(themed(used) + launcher);
-export const widgetCss = (): string => own(themed(tokens) + controls + pageMarks + panel + thread);
+const own = (css: string): string =>
+  compactCss(css)
+    .replace(/--(?!svc-)(?=[a-z])/g, "--svc-")
+    .replace(/ ([>~!]) ?/g, "$1")
+    .replace(/\b0\./g, ".");
+
+/** Keeps only tokens that are used: every reader of a page pays for their size. The widget's sheet stands behind the loader's. */
+const usedBy = (css: string, known = ""): string =>
+  tokens.replace(/(--[\w-]+):[^;]*;/g, (all, name) =>
+    css.includes(`var(${name})`) && !known.includes(`var(${name})`) ? all : "",
+  );
+
+const widget = controls + pageMarks + panel + thread;
+
+export const loaderCss = (): string => own(themed(usedBy(launcher)) + launcher);
+export const widgetCss = (): string => own(themed(usedBy(widget, launcher)) + UNIT + sized(widget));

@@ -5,9 +5,18 @@ import { KEPT_HEADERS } from "../http/answers.ts";
 import { sessionCookieName } from "../http/context.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { ELSEWHERE, MEANING } from "./codes.ts";
-import { headersOf, HEADERS, OF_ALL, OF_LIMITED } from "./headers.ts";
 import { API, MCP, SITE_HOST } from "./index.ts";
-import { type RowContent, type Parameter, type ApiRow, type ApiRows, TAGS } from "./row.ts";
+import {
+  type ApiRow,
+  type ApiRows,
+  HEADERS,
+  headersOf,
+  OF_ALL,
+  OF_LIMITED,
+  type Parameter,
+  type RowContent,
+  TAGS,
+} from "./row.ts";
 import type { Json, NamedShape, Schema } from "./shapes/builder.ts";
 import {
   ACCOUNT,

@@ -186,6 +186,8 @@ export interface BuiltVersion {
   healed: readonly Healed[];
   warnings: readonly Warning[];
   checked: Checked;
+  /** The renderer that made pages of it (pipeline/docs); null if no page was made. */
+  renderer: number | null;
   /** The messages of `suspicious_content`: with any of them an anonymous site is put in quarantine. */
   suspicions: readonly string[];
 }

@@ -15,6 +15,7 @@ import { ingest } from "./archive/index.ts";
 import type { Ingested } from "./archive/ingested.ts";
 import { createBudget } from "./budget.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
+import { RENDERER } from "../base/renderer.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { lint } from "./lint/index.ts";
 import { checkRules } from "./rules.ts";
@@ -69,6 +70,7 @@ export function build(
     healed: [...draft.healed, ...healed],
     warnings,
     checked,
+    renderer: draft.made.size > 0 ? RENDERER : null,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),
   };
 }

@@ -1,6 +1,7 @@
 /** Sites as their keepers read and change them: the record, what is live, settings and previews (CONTRACT 4.4, BEYOND 0 and
  *  7). Previews are made in deploys/preview.ts. */
 import { Refusal } from "../base/errors.ts";
+import { RENDERER } from "../base/renderer.ts";
 import { effectiveSpa, siteState } from "../base/site-state.ts";
 import type { Site, Version } from "../base/types.ts";
 import type { Config } from "../config/index.ts";
@@ -100,7 +101,8 @@ async function readReceipt({ params, parts, site }: SiteCtx) {
   if (version === null) throw refusals.unknownVersion();
   const { version_id, created_at, files, bytes } = version;
   const receipt = await store.versions.receipt(site.site_id, version_id);
-  const { checked = null, changes = null, healed = null, warnings = null, left_out = 0 } = receipt ?? {};
+  const { checked = null, changes = null, healed = null, warnings = null, left_out = 0, renderer } = receipt ?? {};
+  const has_pages = await store.versions.hasMade(site.site_id, version.version_id);
   return {
     version_id,
     created_at,
@@ -111,6 +113,7 @@ async function readReceipt({ params, parts, site }: SiteCtx) {
     changes: changes && { ...changes, named: undefined },
     healed,
     warnings,
+    pages_made_by: has_pages ? (renderer === RENDERER ? "this svc" : "an older svc") : null,
     ...(left_out > 0 && { left_out }),
   };
 }

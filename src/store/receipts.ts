@@ -29,11 +29,13 @@ export interface Receipt {
   left_out: number;
   /** Null if the receipt is older than such figures are. */
   checked: Checked | null;
-  /** The same; and null for the first version of a site. */
+  /** The renderer that made pages of it; null if none did, or if nobody noted it down. */
+  renderer: number | null;
+  /** As `checked`; and null for the first version of a site. */
   changes: VersionChanges | null;
 }
 
-type ToReceipt = Pick<BuiltVersion, "healed" | "warnings">;
+type ToReceipt = Pick<BuiltVersion, "healed" | "warnings" | "renderer">;
 type VersionFigures = Pick<BuiltVersion, "checked"> & { changes: VersionChanges | null };
 
 /** The entries of `list`, whole and in their order, that fit into what is left of `room`. */
@@ -52,7 +54,7 @@ function fitting(list: readonly unknown[], room: number): { texts: string[]; byt
 const listOf = (texts: readonly string[]): string => `[${texts.join(",")}]`;
 
 /** The lists as they are stored. If not all fits, warnings come first: they are what is still to be done. */
-function written({ healed, warnings }: ToReceipt) {
+function written({ healed, warnings }: Omit<ToReceipt, "renderer">) {
   const warned = fitting(warnings, MOST_BYTES - 2);
   const fixed = fitting(healed, MOST_BYTES - warned.bytes);
   return {
@@ -63,7 +65,7 @@ function written({ healed, warnings }: ToReceipt) {
 }
 
 /** The bytes that a receipt takes of the database. */
-function receiptBytes(said: ToReceipt): number {
+function receiptBytes(said: Omit<ToReceipt, "renderer">): number {
   const { healed, warnings } = written(said);
   return Buffer.byteLength(healed) + Buffer.byteLength(warnings);
 }
@@ -83,13 +85,13 @@ function figuresOf({ checked: { pages, links, files }, changes }: VersionFigures
 }
 
 const insert = statement(
-  `insert into receipts (version_no, left_out, warned, healed, warnings, ${FIGURES})
-   values (?, ?, ?, ?, ?, ${PLACES})`,
+  `insert into receipts (version_no, left_out, warned, healed, warnings, renderer, ${FIGURES})
+   values (?, ?, ?, ?, ?, ?, ${PLACES})`,
 );
 
 function keepReceipt(version_no: number, said: ToReceipt & VersionFigures): Op<void> {
   const { healed, warnings, left_out } = written(said);
-  return insert.do(version_no, left_out, said.warnings.length, healed, warnings, ...figuresOf(said));
+  return insert.do(version_no, left_out, said.warnings.length, healed, warnings, said.renderer, ...figuresOf(said));
 }
 
 const setFigures = statement(
@@ -133,16 +135,18 @@ function changesIn({ against, added, changed, removed, same, ...row }: FigureCol
   return { ...counts, named: { added: row.named_added, changed: row.named_changed, removed: row.named_removed } };
 }
 
-const ofVersion = statement<{ healed: string; warnings: string; left_out: number } & FigureColumns>(
-  `select healed, warnings, left_out, ${FIGURES} from versions join receipts using (version_no)
+const ofVersion = statement<
+  { healed: string; warnings: string; left_out: number; renderer: number | null } & FigureColumns
+>(
+  `select healed, warnings, left_out, renderer, ${FIGURES} from versions join receipts using (version_no)
    where site_id = ? and version_id = ?`,
 );
 
 function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
   const row = yield* ofVersion.get(site_id, version_id);
   if (row === null) return null;
-  const { healed, warnings, left_out } = row;
-  const lists = { healed: JSON.parse(healed), warnings: JSON.parse(warnings), left_out };
+  const { healed, warnings, left_out, renderer } = row;
+  const lists = { healed: JSON.parse(healed), warnings: JSON.parse(warnings), left_out, renderer };
   return { ...lists, checked: checkedIn(row), changes: changesIn(row) };
 }
 

@@ -125,6 +125,7 @@ export type NewVersion = Pick<
   | "healed"
   | "warnings"
   | "checked"
+  | "renderer"
   | "suspicions"
 >;
 
@@ -146,6 +147,14 @@ const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>
   `select path, sha256, blobs.bytes as bytes, media_type, made, blob_no from versions
    join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
 );
+
+const anyMade = statement(
+  `select 1 from versions join files using (version_no) where site_id = ? and version_id = ? and made = 1 limit 1`,
+);
+
+function* hasMade(site_id: string, version_id: string): Op<boolean> {
+  return (yield* anyMade.get(site_id, version_id)) !== null;
+}
 
 /** One string of each, or every row would hold its own. */
 const media_types = new Map<string, string>();
@@ -351,6 +360,8 @@ export const VERSIONS = {
   withheld: read(({ now }, site_id: string) => withheldOf(site_id, now())),
   /** Null if the site has no such version, or if none was kept (it is older than receipts are). */
   receipt: read((_, site_id: string, version_id: string) => receipts.of(site_id, version_id)),
+  /** Whether svc made pages of it. */
+  hasMade: read((_, site_id: string, version_id: string) => hasMade(site_id, version_id)),
   /** How versions of the site differ from what was live before each, by version_id: only of those that have such figures. */
   changes: read((_, site_id: string, version_ids: readonly string[]) => receipts.changesOf(site_id, version_ids)),
   /** Between two versions; from null everything is added. Null if the site has no such version. */

@@ -59,6 +59,7 @@ const version = (files: Record<string, string>): Publish["version"] => {
     healed: [],
     warnings: [],
     checked: { pages: 0, links: 0, files: 0 },
+    renderer: null,
     suspicions: [],
   };
 };

@@ -88,6 +88,7 @@ function deploy(content: string, target: PublishTarget) {
     healed: [],
     warnings: [],
     checked: { pages: 0, links: 0, files: 0 },
+    renderer: null,
     suspicions: [],
   };
   const tokens: NewToken[] = target.kind === "new" ? [{ hash: `token-${target.site_id}`, kind: "manage" }] : [];

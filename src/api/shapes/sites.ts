@@ -159,6 +159,7 @@ export const RECEIPT = named(
       ),
       healed: nullable(array(HEALED, "What was fixed.")),
       warnings: nullable(array(WARNING, "What was not.")),
+      pages_made_by: nullable(oneOf("Null where svc made no page of it.", ["this svc", "an older svc"])),
     },
     { left_out: integer("Entries that were too many to be kept.") },
   ),

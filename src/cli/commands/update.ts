@@ -34,7 +34,9 @@ import {
 import { withoutDeployToken } from "../saved/state.ts";
 import { dim, green, text } from "../terminal/text.ts";
 import { seconds } from "../terminal/units.ts";
-import type { Shape } from "../../api/shapes/builder.ts";
+import { pick, type Shape } from "../../api/shapes/builder.ts";
+import * as sites from "../../api/shapes/sites.ts";
+import { ask } from "../service/api.ts";
 import { STOPPED } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
@@ -109,7 +111,12 @@ interface Outcome {
   elapsed_ms: number;
   /** Members that only `--json` prints. */
   more: object;
+  /** Nothing changed, and pages that svc made of the files are of an older svc. */
+  older_pages: boolean;
 }
+
+const OLDER_PAGES =
+  "Its pages were made by an older svc and keep their look. Change anything in the files, a new line at an end is enough, to have them made anew.";
 
 /** Says which folder went to which site, for a person who has several. */
 function tellWhat({ terminal }: Context, given: CallWords, content: Content, { result, changed, elapsed_ms }: Outcome) {
@@ -135,7 +142,10 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
   }
   terminal.url(result.url);
   if (given.has("quiet")) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
-  if (!changed) return tellReceipt(terminal, receipt);
+  if (!changed) {
+    if (outcome.older_pages) terminal.say(dim(text`  ${OLDER_PAGES}`));
+    return tellReceipt(terminal, receipt);
+  }
   tellContent(context, content);
   tellFigures(terminal, receipt);
   tellExpiry(context, { expires_at: result.expires_at });
@@ -156,6 +166,20 @@ async function send(context: Context, opened: OpenedSite, given: CallWords, spin
 
 const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>
   localReceipt(context, receipt, content, (built) => svc(`update ${built} --site ${site_id}`));
+
+const MADE_BY = pick(sites.RECEIPT, "pages_made_by");
+
+const ASKING_MS = 3_000;
+
+/** Whether the pages of what is live are of an older svc. A server that does not say so soon is not waited for. */
+async function hasOlderPages({ server }: Context, { site_id, record, credential }: OpenedSite): Promise<boolean> {
+  const path = `/sites/${site_id}/versions/${record.live_version_id}/receipt`;
+  const asked = ask(server, { method: "GET", path, credential, repeatable: false }, MADE_BY);
+  const says = asked.then(({ pages_made_by }) => pages_made_by === "an older svc").catch(() => false);
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ASKING_MS)));
+  return Promise.race([says, late]).finally(() => clearTimeout(timer));
+}
 
 async function rehearse(context: Context, site: ChosenSite, given: CallWords): Promise<void> {
   const { opened, content, result } = await whileSpinning(context.terminal, async (spinner) => {
@@ -183,7 +207,10 @@ export async function update(context: Context, given: CallWords): Promise<void> 
   const elapsed_ms = context.now() - started;
   const receipt = await receiptOf(context, opened, result, content);
   const deployed = { ...opened, version_id: result.version_id };
+  // With an index of its own a site is what was uploaded.
+  const asks = !changed && !given.json && !given.has("quiet") && !content.files.has("index.html");
+  const older_pages = asks && (await hasOlderPages(context, opened));
   await thenWait(context, given, deployed, (more) =>
-    tell(context, given, opened, content, { result, receipt, changed, elapsed_ms, more }),
+    tell(context, given, opened, content, { result, receipt, changed, elapsed_ms, more, older_pages }),
   );
 }

@@ -12,5 +12,7 @@ alter table receipts add column same integer;
 alter table receipts add column named_added text;
 alter table receipts add column named_changed text;
 alter table receipts add column named_removed text;
+-- The renderer that made pages of it; null if none was made, or if that is older than this step.
+alter table receipts add column renderer integer;
 -- The deletion of a version takes the names of its files out of the next one's receipt.
 create index receipts_by_against on receipts (against) where against is not null;

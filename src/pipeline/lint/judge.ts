@@ -76,8 +76,10 @@ export class Judge {
   /** Findings that are certain before all references are asked. */
   readonly found: Finding[] = [];
   private unanswered: Unanswered[] = [];
-  /** The paths that each file names. */
-  private readonly looked_up = new Map<string, Set<string>>();
+  /** Files with paths that they name, of those that come in no order; the others are counted as they are asked for. */
+  private readonly looked_up = new Set<string>();
+  /** `in_order`: files are read in one go, each for the first time, and their paths are counted as they come. */
+  counting: "in_order" | "apart" | "no" = "in_order";
   /** A page runs a script of another host. */
   private has_foreign_code = false;
 
@@ -90,12 +92,12 @@ export class Judge {
 
   /** How many distinct paths of the site its files name: each counts once for each file. */
   get links(): number {
-    return this.looked_up.values().reduce((sum, { size }) => sum + size, 0);
+    return this.names.named + this.looked_up.size;
   }
 
   /** Counts a path that a file names. */
   count(file: string, path: string): void {
-    this.looked_up.getOrInsertComputed(file, () => new Set()).add(path);
+    this.looked_up.add(`${file}\0${path}`);
   }
 
   note(finding: Finding | null): void {
@@ -130,13 +132,20 @@ export class Judge {
       this.note(left ? says.placeholderLeft(file, url) : judgeHost(first, reference, origin));
       return null;
     }
-    this.count(file, first.path);
     if (reference.begins) {
+      if (this.counting !== "no") this.count(file, first.path);
       const begun = addresses.some((one) => one.kind !== "own" || this.names.begins(one.path));
       if (!begun) this.keep(reference, origin, first.path);
       return null;
     }
-    const answers = addresses.map((one) => (one.kind === "own" ? this.names.answer(one.path, navigates(use)) : null));
+    const in_order = this.counting === "in_order";
+    if (this.counting === "apart") this.count(file, first.path);
+    const answers = addresses.map((one, n) => {
+      if (one.kind !== "own") return null;
+      return in_order && n === 0
+        ? this.names.answerTo(file, one.path, navigates(use))
+        : this.names.answer(one.path, navigates(use));
+    });
     const answer = answers.find((path) => path !== null);
     if (answer !== undefined && !isSource(use, answer)) return answer;
     if (answer !== undefined) this.note(says.sourceLoaded(file, url));

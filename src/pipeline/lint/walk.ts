@@ -57,6 +57,7 @@ export class Walk {
   readonly pages_read = new Set<string>();
 
   private readonly sheets: string[] = [];
+  private readonly read_scripts = new Set<string>();
   private readonly scripts: (Running & { path: string })[] = [];
   private readonly seen = new Set<string>();
   private readonly parsed = new Map<string, ScriptReferences>();
@@ -78,6 +79,7 @@ export class Walk {
       this.readPage(page);
       this.follow(); // what all pages load comes first, should the time not do for all of them
     }
+    this.judge.counting = "apart";
     for (const { reference, file, bases } of this.by_page) {
       const running: Running = { kind: "worker", map: NO_MAP, page_bases: new Set(bases) };
       this.loadScript(reference, { file, bases: [...bases] }, reference.use === "worker" ? running : null);
@@ -227,7 +229,11 @@ export class Walk {
       const beside = baseOf(next.path);
       // A worker has no page: it asks for everything next to itself.
       const page_bases = next.kind === "worker" ? new Set([beside]) : next.page_bases;
+      const { counting } = this.judge;
+      if (this.read_scripts.has(next.path)) this.judge.counting = "no"; // what it names was counted
+      this.read_scripts.add(next.path);
       this.readScript(this.read(next.path), { file: next.path, bases: [beside] }, { ...next, page_bases }, false);
+      this.judge.counting = counting;
     }
   }
 }

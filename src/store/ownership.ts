@@ -83,8 +83,8 @@ function* claimable({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
   return yield* siteOfClaim(site_id, claim_hash, by.account_id, now);
 }
 
-/** What a claim_token is of, for who looks before they claim. */
-interface Look {
+/** A question before a claim: of which site the token is. */
+interface ClaimLook {
   site_id: string;
   claim_hash: string;
   account_id: string | null;
@@ -94,7 +94,7 @@ const live = statement<Pick<Version, "title" | "files" | "bytes">>(
   "select title, files, bytes from versions where site_id = ? and version_id = ?",
 );
 
-function* look({ site_id, claim_hash, account_id }: Look, now: number) {
+function* look({ site_id, claim_hash, account_id }: ClaimLook, now: number) {
   const { slug, expires_at, live_version_id } = yield* siteOfClaim(site_id, claim_hash, account_id, now);
   const { title, files, bytes } = (yield* live.get(site_id, live_version_id))!;
   return { slug, title, files, bytes, expires_at };
@@ -233,7 +233,7 @@ export const OWNERSHIP = {
     ({ site }) => its(site),
   ),
   /** Answers which site a claim_token is of. Throws as `claim`, and changes nothing. */
-  look: read(({ now }, wanted: Look) => look(wanted, now())),
+  look: read(({ now }, wanted: ClaimLook) => look(wanted, now())),
   /** Answers what that claim ends if it revokes. Throws as `claim`, and changes nothing. */
   claimEnds: read(({ now }, wanted: Claim) => claimEnds(wanted, now())),
   /** One answer for each, in their order; null means attached. */

@@ -1,4 +1,4 @@
-/** BEYOND 16: whoever holds a claim_token learns which site it is of, and claims nothing by it. */
+/** CONTRACT 4.4: whoever holds a claim_token learns which site it is of, and claims nothing by it. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { newToken } from "../../src/base/tokens.ts";
 import { bearer, call, signUp } from "../kit/people.ts";

@@ -11,6 +11,7 @@ import { badge, button, command, hiddenField, icon, linkButton, siteLink } from 
 import { accountPage, type SignedIn } from "../who.ts";
 import { count, figure } from "../browser/wording.ts";
 import { ago, isolated, titled } from "../words.ts";
+import { commentsPath, placeHref } from "./comment-lists.ts";
 import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 import { STATE_BADGES } from "./state-badges.ts";
@@ -61,7 +62,21 @@ function rowBadge(state: SiteState, warned: number): Html | null {
   return warned > 0 ? badge(count(warned, "warning"), "warn") : null;
 }
 
-function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
+const NOTES = [
+  ["pending", "to approve", "warn"],
+  ["reported", "reported", "warn"],
+  ["open", "open", ""],
+] as const;
+
+/** The badges of what was said on the site's pages: each leads to the box to answer. */
+const noteBadges = ({ site_id }: OwnedSite["site"], notes: OwnedSite["notes"]): Html[] =>
+  NOTES.filter(([show]) => notes[show] > 0).map(([show, words, kind]) => {
+    const href = show === "open" ? commentsPath(site_id) : placeHref(site_id, { show, cursor: "" });
+    const amount = notes[show] > 99 ? "99+" : notes[show];
+    return html`<a class="badge ${kind}" href="${href}">${amount} ${words}</a>`;
+  });
+
+function row(ctx: SignedIn, { site, live, notes }: OwnedSite): Html {
   const { parts } = ctx;
   const [now, name, url] = [parts.now(), nameOf(site), siteUrl(parts.config, site.slug)];
   return html`<li>
@@ -74,7 +89,7 @@ function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
       <p class="sub">${siteLink(url, new URL(url).host)} · ${titled(live.title)}</p>
     </div>
     <div class="facts-of">
-      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))}
+      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))} ${noteBadges(site, notes)}
       <p class="when">
         <span>Deployed ${ago(live.created_at, now)}</span> <span>Made ${ago(site.created_at, now)}</span>
       </p>

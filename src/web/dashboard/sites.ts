@@ -142,15 +142,15 @@ const busy = (): Refusal =>
  *  half a second. */
 const searching = createGate({ width: 1, ms: 10_000, most: [64, 8], late: busy });
 
-async function find({ caller: { account_id }, parts, query }: SignedIn, filter: Filter): Promise<SitesFound> {
-  const page = () => parts.store.ownership.page(account_id, { ...filter, page: pageOf(query), per_page: PER_PAGE });
-  return filter.q === "" ? page() : searching.run(page, [account_id]);
+export async function findSites({ caller: { account_id }, parts }: SignedIn, asked: AskedSites): Promise<SitesFound> {
+  const page = () => parts.store.ownership.page(account_id, asked);
+  return asked.q === "" ? page() : searching.run(page, [account_id]);
 }
 
 /** `GET /dashboard?q=&sort=&page=`. */
 export const showSites = accountPage(async (ctx) => {
   const filter = filterOf(ctx.query);
-  const found = await find(ctx, filter);
+  const found = await findSites(ctx, { ...filter, page: pageOf(ctx.query), per_page: PER_PAGE });
   const { total, matching } = found;
   const body = html`<div class="pagehead">
       <div>

@@ -1,5 +1,6 @@
 /** `/dashboard`: an account's sites, a page of them at a time (WEB 5). */
 import { Refusal } from "../../base/errors.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { createGate } from "../../run/gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
@@ -76,8 +77,21 @@ const noteBadges = ({ site_id }: OwnedSite["site"], notes: OwnedSite["notes"]): 
     return html`<a class="badge ${kind}" href="${href}">${amount} ${words}</a>`;
   });
 
-function row(ctx: SignedIn, { site, live, notes }: OwnedSite): Html {
+/** The time that the list is sorted by. When the site was made is said besides if it was deployed a day or more after that. */
+function times({ site, live }: OwnedSite, sort: Filter["sort"], now: number): Html {
+  const made = html`<span>Made ${ago(site.created_at, now)}</span>`;
+  if (sort === "created") return made;
+  const apart = Math.abs(Date.parse(live.created_at) - Date.parse(site.created_at)) > UNIT_MS.d;
+  return html`<span>Deployed ${ago(live.created_at, now)}</span> ${apart && made}`;
+}
+
+/** A title that only repeats the name says nothing. */
+const titleBeside = (title: string | null, name: string): Html | false =>
+  title?.trim() !== name && html` · ${titled(title)}`;
+
+function row(ctx: SignedIn, one: OwnedSite, sort: Filter["sort"]): Html {
   const { parts } = ctx;
+  const { site, live, notes } = one;
   const [now, name, url] = [parts.now(), nameOf(site), siteUrl(parts.config, site.slug)];
   return html`<li>
     <label class="pick"
@@ -86,13 +100,11 @@ function row(ctx: SignedIn, { site, live, notes }: OwnedSite): Html {
     ${looks(ctx) && thumbnail(site.site_id, site.live_version_id, live.pictured)}
     <div>
       <a class="name cut" href="${pathOfSite(site.site_id)}" dir="auto">${name}</a>
-      <p class="sub">${siteLink(url, new URL(url).host)} · ${titled(live.title)}</p>
+      <p class="sub">${siteLink(url, new URL(url).host)}${titleBeside(live.title, name)}</p>
     </div>
     <div class="facts-of">
       ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))} ${noteBadges(site, notes)}
-      <p class="when">
-        <span>Deployed ${ago(live.created_at, now)}</span> <span>Made ${ago(site.created_at, now)}</span>
-      </p>
+      <p class="when">${times(one, sort, now)}</p>
     </div>
   </li>`;
 }
@@ -121,13 +133,15 @@ const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: SitesFound):
     <div class="card sites${looks(ctx) && " pictured"}">
       <div class="all" data-select-all></div>
       <ul class="rows" role="list" aria-label="Sites">
-        ${rows.map((one) => row(ctx, one))}
+        ${rows.map((one) => row(ctx, one, filter.sort))}
       </ul>
     </div>
-    <div class="below">
-      ${button(html`<span>Delete selected…<span data-select-count></span></span>`, { kind: "danger", small: true })}
-      ${pagesNav(page, pages, (to) => hrefOf("/dashboard", fieldsOf(filter, to)))}
+    <div class="selected" data-selected>
+      <span class="scripted" role="status" data-select-count></span>
+      ${button(html`Delete<span data-select-word> selected</span>…`, { kind: "danger", small: true })}
+      ${button("Cancel", { kind: "quiet", small: true, attributes: html`type="button" data-select-none hidden` })}
     </div>
+    <div class="below">${pagesNav(page, pages, (to) => hrefOf("/dashboard", fieldsOf(filter, to)))}</div>
   </form>`;
 
 const summary = ({ matching, total }: SitesFound, { q }: Filter): Html =>

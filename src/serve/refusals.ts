@@ -149,7 +149,7 @@ export function createNotFound(refused: (code: ErrorCode) => void): AnswerNotFou
   };
 }
 
-/** Where there is no site, or none any more, most visitors followed a link: here they can make one of their own. */
+/** Most visitors of an address without a site followed a link: from its page they can make one of their own. */
 const NO_SITE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown_host", "site_expired"]);
 
 function wayOn({ code }: Refusal, ways: WaysOn | null): Html | false {

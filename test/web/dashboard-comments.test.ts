@@ -245,8 +245,11 @@ describe("states of the site", () => {
   test("a disabled site says why, and is opened by nobody", async () => {
     await turnOn(server, site, "anonymous");
     await visitor().comment("hidden");
-    server.disable(site, "Reported");
+    server.disable(site, "It asked for the password of a bank.");
     const page = await read();
+    expect(page.text).toContain("password of a bank. Nobody sees it");
+    server.disable(site, "Reported");
+    expect((await read()).text).toContain("Reported. Nobody sees it");
     expect([page.status, page.text.includes("has disabled this site"), buttons(page.html)]).toEqual([200, true, []]);
     expect(page.text).not.toContain("Open as owner");
   });

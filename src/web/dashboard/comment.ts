@@ -58,7 +58,7 @@ export const decisionButton = ({ decision, id, label = DECISIONS[decision], quie
 /** The first letter of a name, for eyes alone. */
 function face(by: Author | null): Html {
   const [first = "–"] = by === null ? [] : [...by.name.trim()];
-  return html`<span class="face${by?.kind === "owner" && " own"}" aria-hidden="true" dir="auto"
+  return html`<span class="initial${by?.kind === "owner" && " own"}" aria-hidden="true" dir="auto"
     >${first.toUpperCase()}</span
   >`;
 }

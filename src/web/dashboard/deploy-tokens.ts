@@ -47,7 +47,7 @@ type Offered = Awaited<ReturnType<typeof offered>>;
 const siteChoice = (site_id: string, name: string, checked: boolean): Html =>
   checkbox({ name: "site_ids", value: site_id, label: html`<span class="cut" dir="auto">${name}</span>`, checked });
 
-/** Which sites: all, or those of a list. Without the choice, as programs send it, a list says it. */
+/** The choice of sites: all, or those of a list. Without the choice, as programs send it, a list says it. */
 function sitesField({ q, total, sites, ticked }: Offered, refusal: Refusal | undefined, some: boolean): Html {
   const which = [
     { name: "which", value: "all", label: "All sites, also new ones", checked: !some },

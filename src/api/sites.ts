@@ -13,7 +13,7 @@ import { anyOf, array, boolean, custom, integer, literal, object, oneOf, string 
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
 import { CHALLENGE } from "./shapes/account.ts";
 import { DEPLOY_RESULT, DRY_RUN, PLAN, PREVIEW, PREVIEWS, ROLLED_BACK, SHA256 } from "./shapes/deploys.ts";
-import { CLAIMED, DONE, EXPLAINED, REVOKED, SETTINGS, SITE } from "./shapes/sites.ts";
+import { CLAIMED, DONE, EXPLAINED, LOOKED_AT, REVOKED, SETTINGS, SITE } from "./shapes/sites.ts";
 
 const BYTES = custom({});
 
@@ -114,6 +114,12 @@ const DEPLOYED = {
   ],
   render: { status: "pending", console: [], failed_requests: [], dom_summary: null },
 } as const;
+
+const LOOK: Parameter = {
+  name: "look",
+  description: "Answers which site the claim_token is of, and claims nothing. Counted apart from claims.",
+  shape: literal("1", "The one value."),
+};
 
 const PROOF: Parameter = {
   name: "Svc-Challenge",
@@ -344,7 +350,10 @@ export const SITE_ROWS = {
     id: "claimSite",
     tag: "Sites",
     summary: "Attach a site without an owner to the account",
-    who: "account",
+    description:
+      "With `look=1` nothing is attached and no session is asked for: whoever has the claim_token learns which site it is of.",
+    who: "claimer",
+    query: [LOOK],
     body: {
       required: true,
       content: json(
@@ -359,7 +368,10 @@ export const SITE_ROWS = {
         { claim_token: "svc_claim_…" },
       ),
     },
-    answers: ok("It is the account's, and does not expire any more.", CLAIMED),
+    answers: ok(
+      "It is the account's, and does not expire any more; or what the look found.",
+      anyOf([CLAIMED, LOOKED_AT]),
+    ),
     codes: [...JSON_CODES, "invalid_claim", "unknown_site", "already_owned", "rate_limited"],
   },
   "DELETE /sites/:id/manage-tokens": {

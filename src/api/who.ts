@@ -8,6 +8,7 @@ import type { Json } from "./shapes/builder.ts";
  *  - `no_one`: no credential is looked at, so a write by cookie needs no proof either.
  *  - `anyone`: without a credential too; with a session, or a deploy token that may create, for its account.
  *  - `account`: a session.
+ *  - `claimer`: a session; with `look=1` without a credential, too.
  *  - `leaver`: a session; a form is read first, for without a session it is sent on its way all the same.
  *  - `{ site }`: the site's manage_token, its owner's session, or a deploy token with this scope; null: no deploy token.
  *  - `{ keeper }`: as `{ site: null }`, but of an owned site the owner's session alone.
@@ -17,6 +18,7 @@ export type ApiCallers =
   | "no_one"
   | "anyone"
   | "account"
+  | "claimer"
   | "leaver"
   | { site: Scope | null }
   | { keeper: true }
@@ -114,6 +116,7 @@ const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
     codes: ["unauthorized", "scope_missing"],
   },
   account: ACCOUNT,
+  claimer: { by: (method) => [NONE, ...session(method)], codes: ["unauthorized"] },
   leaver: ACCOUNT,
   agent: {
     by: () => [{ agentToken: [] }],
@@ -143,7 +146,7 @@ function demandOf(who: Callers): Demand {
 }
 
 export const requirements = (method: string, who: Callers): Requirement[] => demandOf(who).by(method);
-const BY_COOKIE: ReadonlySet<Callers> = new Set<Callers>(["anyone", "account", "leaver"]);
+const BY_COOKIE: ReadonlySet<Callers> = new Set<Callers>(["anyone", "account", "claimer", "leaver"]);
 
 /** All codes that the call may be refused with, each once. */
 export function codesOf(method: string, { who, codes }: { who: Callers; codes: readonly ErrorCode[] }): ErrorCode[] {

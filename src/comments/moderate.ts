@@ -2,14 +2,14 @@
  *  session or a manage_token (COMMENTS 2). */
 
 import { Refusal } from "../base/errors.ts";
-import { newNoteEventId } from "../base/tokens.ts";
+import { newCommentId, newNoteEventId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
 import { withoutUnseen } from "../base/visible.ts";
 import type { Action, Author, CommentDecision, QueueState, Status, StoredThread } from "../store/notes.ts";
 import type { Held } from "../store/permission.ts";
 import { refusals } from "../store/refusals.ts";
 import { feedSite, pageOf } from "./addresses.ts";
-import { readMembers } from "./annotation.ts";
+import { checkText, readMembers } from "./annotation.ts";
 import { answer, LD_JSON, PRIVATE } from "./answers.ts";
 import type { CommentParts, Ctx, OwnerCtx, OwnerHandler } from "./context.ts";
 import { commentId } from "./site/read.ts";
@@ -169,6 +169,31 @@ async function rejectAll(ctx: OwnerCtx) {
     throw new Refusal("invalid_input", `The member "of" says whose comments: ${ALL_OF.join(" or ")}.`, { field: "of" });
   }
   return rejectAllAsOwner(heldIn(ctx), idOf(ctx), of, noteIn(members));
+}
+
+interface OwnerReply {
+  /** The id of the thread. */
+  thread_id: string;
+  text: string;
+  /** The name of one try: sent twice under it, it is one reply. */
+  canonical: string | null;
+}
+
+/** Answers a thread as its owner, public at once (ruling 8). Throws `invalid_annotation`, `unknown_thread`, 409. */
+export function replyAsOwner({ parts, site, held }: SiteNotes, { thread_id, text, canonical }: OwnerReply) {
+  return parts.store.notes.reply({
+    site_id: site.site_id,
+    id: newCommentId(),
+    by: ownerOf(parts.keys, site),
+    text: checkText(text),
+    canonical,
+    visibility: "public",
+    network: null,
+    most_waiting: Infinity,
+    thread_id,
+    as: { kind: "owner" },
+    ...(held && { held }),
+  });
 }
 
 /** Removes a comment; the first one of a thread takes its replies with it. Throws 412 `changed` if the comment has none of

@@ -2,7 +2,7 @@
 import { Refusal } from "../base/errors.ts";
 import { normalForm } from "../base/normal-form.ts";
 import { siteUrl } from "../http/hosts.ts";
-import type { AgentToken, AgentScope } from "../store/notes.ts";
+import type { AgentToken, AgentScope, StoredThread } from "../store/notes.ts";
 import { hashToken, newAgentTokenId, newToken } from "../base/tokens.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
@@ -16,12 +16,17 @@ const SCOPES: readonly AgentScope[] = ["read", "reply", "resolve", "see_pending"
 const MOST_DAYS = 90;
 const LONGEST_NAME = 40;
 
-/** Makes a code that signs one browser in as the owner on the site's host, once. */
-export async function ownerCode({ parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">) {
+/** Makes a code that signs one browser in as the owner on the site's host, once. The link leads to the thread, or to the
+ *  start page. */
+export async function ownerCode(
+  { parts, site, by }: Pick<OwnerCtx, "parts" | "site" | "by">,
+  thread: Pick<StoredThread, "id" | "page"> | null = null,
+) {
   const code = newToken("svc_owner_");
   const expires_at = parts.now() + CODE_MS;
   await parts.store.notes.addOwnerCode(site.site_id, by, hashToken(code), expires_at);
-  const url = `${siteUrl(parts.config, site.slug)}/#svc-owner=${code}`;
+  const at = thread === null ? "" : `&svc-${thread.id}`;
+  const url = `${siteUrl(parts.config, site.slug)}${thread?.page ?? "/"}#svc-owner=${code}${at}`;
   return { code, url, expires_at: new Date(expires_at).toISOString() };
 }
 

@@ -11,9 +11,12 @@ export interface Counted {
   undo(): Promise<void>;
 }
 
-/** Counts a call; throws 429 `rate_limited` if it is one too many. `plan`: the call prepares one that the rule is for.
- *  Plans are counted apart, and there may be twice as many. */
-export type Limiter = (rule: RateRule, subject: string, plan?: boolean) => Promise<Counted>;
+/** Calls that come before one that the rule is for are counted apart: so many times as many of them there may be. */
+const BEFORE = { plan: 2, look: 1 } as const;
+type Before = keyof typeof BEFORE;
+
+/** Counts a call; throws 429 `rate_limited` if it is one too many. */
+export type Limiter = (rule: RateRule, subject: string, before?: Before) => Promise<Counted>;
 
 const UNLIMITED: Counted = { headers: {}, undo: async () => {} };
 const seconds = (ms: number): number => Math.max(1, Math.ceil(ms / 1000));
@@ -56,13 +59,13 @@ export const windowLimiter =
 
 export function limiter(rates: Rates, config: Config): Limiter {
   const limit = windowLimiter(rates);
-  return (rule, subject, plan = false) => {
+  return (rule, subject, before) => {
     const windows = rateWindows(config[rule])!;
-    if (!plan) return limit(rule, subject, windows);
+    if (before === undefined) return limit(rule, subject, windows);
     return limit(
-      `${rule}_plan`,
+      `${rule}_${before}`,
       subject,
-      windows.map((window) => ({ ...window, count: 2 * window.count })),
+      windows.map((window) => ({ ...window, count: BEFORE[before] * window.count })),
     );
   };
 }
@@ -78,18 +81,18 @@ interface LimitedCall {
 export async function limitAccount(
   { parts, headers }: Omit<LimitedCall, "client_address">,
   account_id: string,
-  plan = false,
+  before?: Before,
 ): Promise<void> {
-  Object.assign(headers, (await parts.limit("rate_owned", account_id, plan)).headers);
+  Object.assign(headers, (await parts.limit("rate_owned", account_id, before)).headers);
 }
 
 /** Counts a call of the client's network: an IPv4 address or an IPv6 /64. */
 export async function limitClient(
   { parts, client_address, headers }: LimitedCall,
   rule: RateRule,
-  plan = false,
+  before?: Before,
 ): Promise<Counted> {
-  const counted = await parts.limit(rule, networkOf(client_address()), plan);
+  const counted = await parts.limit(rule, networkOf(client_address()), before);
   Object.assign(headers, counted.headers);
   return counted;
 }

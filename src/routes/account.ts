@@ -6,8 +6,8 @@ import { siteUrl } from "../http/hosts.ts";
 import { limitClient } from "../http/rate-limit.ts";
 import type { NotAttached, SiteChange } from "../store/ownership.ts";
 import { refusals } from "../store/refusals.ts";
-import { unauthorized } from "./caller.ts";
-import type { AccountCtx, ApiHandlers } from "./context.ts";
+import { accountHolder, unauthorized } from "./caller.ts";
+import type { AccountCtx, ApiHandlers, Ctx } from "./context.ts";
 import { noteChange } from "./deploys/facts.ts";
 import { cursorAt, cursorOf, limitOf, PAGE, readRecord } from "./sites.ts";
 
@@ -153,7 +153,7 @@ export async function claimSite(ctx: AccountCtx, wanted: Awaited<ReturnType<type
   return claimed;
 }
 
-async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
+async function readClaim({ request }: Ctx): Promise<ClaimBody> {
   const body = await readJson(request);
   const revoke_manage_tokens = Object.hasOwn(body, "revoke_manage_tokens") ? body.revoke_manage_tokens : false;
   if (typeof revoke_manage_tokens !== "boolean") {
@@ -163,8 +163,21 @@ async function readClaim({ request }: AccountCtx): Promise<ClaimBody> {
   return { claim_token: stringMember(body, "claim_token", LONGEST_TOKEN), revoke_manage_tokens };
 }
 
+/** `POST /sites/:id/claim?look=1`: which site a claim_token is of. */
+async function lookBeforeClaim(ctx: Ctx) {
+  const { caller, params, parts } = ctx;
+  const account_id = caller.kind === "anonymous" ? null : accountHolder(caller).account_id;
+  await limitClient(ctx, "rate_claim", "look");
+  const { claim_token } = await readClaim(ctx);
+  const wanted = { site_id: params.id!, claim_hash: hashToken(claim_token), account_id };
+  const { slug, ...found } = await parts.store.ownership.look(wanted);
+  return { url: siteUrl(parts.config, slug), ...found };
+}
+
 /** `POST /sites/:id/claim`. */
-async function claim(ctx: AccountCtx) {
+async function claim(asked: Ctx) {
+  if (asked.query.get("look") === "1") return lookBeforeClaim(asked);
+  const ctx = { ...asked, caller: accountHolder(asked.caller) };
   const { site } = await claimSite(ctx, await askedClaim(ctx, () => readClaim(ctx)));
   const { site_id, slug, owner_account_id } = site;
   return { ok: true, site_id, url: siteUrl(ctx.parts.config, slug), owner_account_id, expires_at: null };

@@ -177,7 +177,7 @@ export type Admitted<By extends ApiCallers> = By extends "anyone"
   ? { owner: SignedInCaller | Granted | null }
   : By extends "account"
     ? { caller: SignedInCaller }
-    : By extends "no_one" | "agent" | "leaver"
+    : By extends "no_one" | "agent" | "claimer" | "leaver"
       ? object
       : By extends { owner: null }
         ? { site: Site; by: SignedInCaller }
@@ -197,6 +197,7 @@ async function admitted(who: ApiCallers, asked: SiteRequest): Promise<Admitted<A
     case "account":
       return { caller: accountHolder(caller) };
     case "no_one":
+    case "claimer":
     case "leaver":
     case "agent":
       return {};

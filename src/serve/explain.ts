@@ -52,6 +52,7 @@ interface ExplainParts {
   serving: AnswerParts;
   /** The operator's address for an appeal against a takedown. */
   contact: string | null;
+  base_url: string;
 }
 
 /** The explanation of an answer before the answer is made. */
@@ -65,7 +66,7 @@ const NOTHING = { file: null, rule: null, header_rules: [], steps: [] };
 /** A peer for a request that no client sent. */
 const PEER = { address: () => null, extendTimeout: () => {}, crowded: () => false };
 
-export function createExplain({ locate, serving, contact }: ExplainParts): Explain {
+export function createExplain({ locate, serving, ...ways }: ExplainParts): Explain {
   return async (request, host, own) => {
     const exchange = new Exchange(PEER);
     const respond = async (make: Way["respond"]): Promise<Response> => {
@@ -73,7 +74,7 @@ export function createExplain({ locate, serving, contact }: ExplainParts): Expla
         return await make();
       } catch (error) {
         if (!(error instanceof Refusal || error instanceof DamagedBlob)) throw error;
-        return errorPage(request, asRefusal(error), exchange, contact);
+        return errorPage(request, asRefusal(error), exchange, ways);
       }
     };
     const hosted = await refusalOr(async () => locate(host));

@@ -133,10 +133,13 @@ function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number)
 
 /** The site, if visitors may see it. It is compared with the clock on every request and does not wait for the sweep. */
 function shownSite({ site, tombstone }: SiteRow, parts: LocateParts): Site {
-  if (site === null) throw tombstone?.reason === "expired" ? expired() : unknownHost();
-  const state = siteState(site, parts.now());
+  const now = parts.now();
+  if (site === null) throw tombstone?.reason === "expired" ? expired(tombstone.gone_at, now) : unknownHost();
+  const state = siteState(site, now);
   if (isShown(state)) return site;
-  throw state === "expired" ? expired() : disabled(site.disabled_reason, parts);
+  throw state === "expired"
+    ? expired(new Date(site.expires_at!).toISOString(), now)
+    : disabled(site.disabled_reason, parts);
 }
 
 /** Site rows by slug. A request needs the row before it can look for a version. */

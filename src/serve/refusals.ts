@@ -2,6 +2,7 @@
  *  a person, the API's JSON for a program (CONTRACT 3). If the site exists, its policy holds for them too. */
 
 import { errorBody, type ErrorCode, Refusal } from "../base/errors.ts";
+import { dayIn } from "../base/calendar.ts";
 import { decodePath } from "../base/percent.ts";
 import { visible } from "../base/visible.ts";
 import { contactLink } from "../html/contact.ts";
@@ -11,8 +12,7 @@ import { answerText, errorJson, KEPT_HEADERS } from "../http/answers.ts";
 import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
 import { confineError, type Policy, policyHeaders } from "./policy.ts";
 
-export const unknownHost = () =>
-  new Refusal("unknown_host", "No site has this address. Check the spelling, or deploy one with: svc <folder>");
+export const unknownHost = () => new Refusal("unknown_host", "No site has this address. Check the spelling.");
 export const unknownVersion = () =>
   new Refusal(
     "unknown_version",
@@ -25,11 +25,9 @@ export class WithheldVersion extends Refusal {
     super(code, message);
   }
 }
-export const expired = () =>
-  new Refusal(
-    "site_expired",
-    "Sites without an account are kept for a limited time, and this one's is over. Deploy it again to get a new address.",
-  );
+/** `ended_at`: ISO 8601. */
+export const expired = (ended_at: string, now: number) =>
+  new Refusal("site_expired", `This site was published without an account and ended on ${dayIn(ended_at, now)}.`);
 export const disabled = (reason: string | null, by: { base_url: string; contact: string | null }) =>
   new Refusal(
     "site_disabled",
@@ -97,10 +95,17 @@ const HTML_HEADERS = {
 const STYLE = `main{max-width:37rem;margin:0 auto;padding:clamp(2rem,8vw,4rem) 1.5rem;display:grid;gap:16px}
 h1{font-size:1.75rem}h1+p{margin-top:-4px}.mono{line-height:1}.button{justify-self:start;margin:8px 0 16px}p:last-child{margin-top:8px}`;
 
-/** `contact` is shown if the operator disabled the site. An expired site needs no appeal. */
-export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, contact: string | null): Response {
+/** The ways on from an error page. */
+interface WaysOn {
+  /** Shown if the operator disabled the site. An expired site needs no appeal. */
+  contact: string | null;
+  base_url: string;
+}
+
+/** `ways` is null for a page that is missing on a site that is there. */
+export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, ways: WaysOn | null): Response {
   if (!wantsHtml(request)) return confineError(asJson(refusal, exchange), exchange);
-  const text = pageText(request, refusal, exchange, contact);
+  const text = pageText(request, refusal, exchange, ways);
   const answer = answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
   return confineError(answer, exchange);
 }
@@ -144,12 +149,20 @@ export function createNotFound(refused: (code: ErrorCode) => void): AnswerNotFou
   };
 }
 
+/** Most visitors of an address without a site followed a link: from its page they can make one of their own. */
+const NO_SITE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown_host", "site_expired"]);
+
+function wayOn({ code }: Refusal, ways: WaysOn | null): Html | false {
+  if (code === "not_found") return html`<a class="button" href="/">Go to the start page</a>`;
+  return ways !== null && NO_SITE.has(code) && html`<a class="button" href="${ways.base_url}">Publish a site here</a>`;
+}
+
 /** The text of the error page. On a site that exists it names the path and links to the start page. */
-function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, contact: string | null): string {
+function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, ways: WaysOn | null): string {
   const title = HEADINGS[refusal.code] ?? "This did not work";
   const { reason } = refusal.details;
   const missing = refusal.code === "not_found";
-  const asks = refusal.code === "site_disabled" ? contact : null;
+  const asks = refusal.code === "site_disabled" ? (ways?.contact ?? null) : null;
   const host = request.headers.get("host");
   return document({
     title,
@@ -157,8 +170,7 @@ function pageText(request: Request, refusal: Refusal, { request_id }: Exchange, 
     body: html`<p class="dim small mono">${refusal.status}</p>
       <h1>${title}</h1>
       <p class="dim lead">${missing ? whatIsMissing(request) : refusal.message}</p>
-      ${typeof reason === "string" && html`<p>Reason: <span dir="auto">${reason}</span></p>`}
-      ${missing && html`<a class="button" href="/">Go to the start page</a>`}
+      ${typeof reason === "string" && html`<p>Reason: <span dir="auto">${reason}</span></p>`} ${wayOn(refusal, ways)}
       <p class="dim small">
         ${host !== null && `${host} · `}${request_id}
         ${asks !== null && html`<br />Questions or an appeal: ${contactLink(asks)}`}

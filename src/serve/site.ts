@@ -147,7 +147,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     shown: async (host) => (await locate(host)).site,
     live: (slug) => readLive(locate, manifests, slug),
     warm: createWarm(versions, manifests, bodies, parts.ending),
-    explain: createExplain({ locate, serving, contact: parts.contact }),
+    explain: createExplain({ locate, serving, contact: parts.contact, base_url: parts.base_url }),
   };
 }
 

@@ -145,7 +145,7 @@ function failed(error: unknown, request: Request, exchange: Exchange, steps: Ste
   if (refusal.code === "storage_full") steps.fullDisk(refusal);
   metrics.refused(refusal.code);
   exchange.code = refusal.code;
-  if (!exchange.on_api) return errorPage(request, refusal, exchange, config.contact);
+  if (!exchange.on_api) return errorPage(request, refusal, exchange, config);
   const json = () => errorJson(withAppeal(refusal, config.contact), exchange);
   if (!wantsHtml(request)) return json();
   return steps.apiErrorPage(steps.requests.contextOf(request, exchange), refusal).catch((broken: unknown) => {

@@ -2,6 +2,7 @@
 import { normalForm } from "../base/normal-form.ts";
 import { firstOf } from "../base/search.ts";
 import type { Site, Version } from "../base/types.ts";
+import type { NoteCounts } from "./notes.ts";
 import { type Db, type Op, statement } from "./operation.ts";
 import { type AskedPage, type ListPage, spanOf } from "./versions.ts";
 
@@ -22,7 +23,12 @@ export interface OwnedSite {
   /** `warned`: how many warnings its deploy got; 0 if that was not kept. `seen_warned`: how many a browser's look added.
    *  `pictured`: whether it took a picture. */
   live: Pick<Version, "title" | "created_at"> & { warned: number; seen_warned: number; pictured: boolean };
+  /** Comments that wait for approval, those that were reported, and open threads: each counted up to 100. */
+  notes: Pick<NoteCounts, "pending" | "reported" | "open">;
 }
+
+/** A badge need not know more. */
+const MOST_COUNTED = 100;
 
 type SiteId = Pick<Site, "site_id">;
 
@@ -55,11 +61,20 @@ type SiteRow = Site & {
   live_warned: number;
   live_seen_warned: number;
   live_pictured: number;
+  notes_pending: number;
+  notes_reported: number;
+  notes_open: number;
 };
+const upTo = (rows: string): string => `(select count(*) from (${rows} limit ${MOST_COUNTED}))`;
 const row = statement<SiteRow>(
   `select sites.*, title as live_title, versions.created_at as live_created_at, coalesce(receipts.warned, 0) as live_warned,
      coalesce(renders.warned, 0) as live_seen_warned,
-     exists (select 1 from pictures where pictures.version_no = versions.version_no and size = 'desktop') as live_pictured
+     exists (select 1 from pictures where pictures.version_no = versions.version_no and size = 'desktop') as live_pictured,
+     ${upTo("select 1 from comments where comments.site_id = sites.site_id and state = 'pending'")} as notes_pending,
+     ${upTo(`select distinct comment_no from comment_reports join comments using (comment_no)
+             where comment_reports.site_id = sites.site_id and state in ('public', 'pending')`)} as notes_reported,
+     ${upTo(`select 1 from threads join comments on comment_no = threads.thread_no where threads.site_id = sites.site_id
+             and status = 'open' and state in ('public', 'erased', 'pending')`)} as notes_open
    from sites join versions on versions.site_id = sites.site_id and version_id = live_version_id
      left join receipts on receipts.version_no = versions.version_no
      left join renders on renders.version_no = versions.version_no
@@ -72,9 +87,11 @@ function* rowsOf(found: readonly SiteId[]): Op<OwnedSite[]> {
   for (const { site_id } of found) {
     const known = yield* row.get(site_id);
     if (known === null) continue;
-    const { live_title, live_created_at, live_warned, live_seen_warned, live_pictured, ...site } = known;
+    const { live_title, live_created_at, live_warned, live_seen_warned, live_pictured, ...more } = known;
+    const { notes_pending: pending, notes_reported: reported, notes_open: open, ...site } = more;
     const [title, created_at, pictured] = [live_title, live_created_at, live_pictured === 1];
-    rows.push({ site, live: { title, created_at, warned: live_warned, seen_warned: live_seen_warned, pictured } });
+    const live = { title, created_at, warned: live_warned, seen_warned: live_seen_warned, pictured };
+    rows.push({ site, live, notes: { pending, reported, open } });
   }
   return rows;
 }

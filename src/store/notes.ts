@@ -96,6 +96,13 @@ export interface PublicComment {
 export type QueueState = "pending" | "reported" | "rejected";
 export type ReportReason = "spam" | "abuse" | "privacy" | "other";
 
+export interface ThreadReport {
+  comment_id: string;
+  reason: ReportReason;
+  text: string | null;
+  created_at: string;
+}
+
 export interface QueueItem {
   id: string;
   thread_id: string;
@@ -104,7 +111,7 @@ export interface QueueItem {
   by: Author;
   created_at: string;
   visibility: Visibility;
-  reports: { reason: ReportReason; text: string | null; created_at: string }[];
+  reports: Omit<ThreadReport, "comment_id">[];
 }
 
 /** Threads that are open and resolved, and comments in each queue. */

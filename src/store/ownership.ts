@@ -2,7 +2,7 @@
  *  always has an owner or an expiry. */
 import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
-import type { Site } from "../base/types.ts";
+import type { Site, Version } from "../base/types.ts";
 import { accountSites, type AskedSites, type SitePlace } from "./account-sites.ts";
 import { audit } from "./audit.ts";
 import type { StandingAccess } from "./notes.ts";
@@ -65,17 +65,39 @@ function* own(site_id: string, account_id: string, action: "claim" | "attach", n
   return (yield* setOwner.get(account_id, site_id))!;
 }
 
-/** The site, if the account may claim it with this token. */
-function* claimable({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
-  yield* sessionRows.refuseUnlessHeld(by);
+/** The site that a claim_token is of. `account_id`: of the one who asks; null without a session. */
+function* siteOfClaim(site_id: string, claim_hash: string, account_id: string | null, now: number): Op<Site> {
   const token = yield* manageTokens.known(claim_hash);
   if (!token || token.kind !== "claim" || token.site_id !== site_id) throw invalidClaim();
   const site = token.gone ? null : yield* siteRows.byId.get(site_id);
   if (!site || siteState(site, now) === "expired") throw refusals.unknownSite();
-  if (site.owner_account_id !== null && site.owner_account_id !== by.account_id) {
+  if (site.owner_account_id !== null && site.owner_account_id !== account_id) {
     throw new Refusal("already_owned", "This site already belongs to another account.");
   }
   return site;
+}
+
+/** The site, if the account may claim it with this token. */
+function* claimable({ site_id, claim_hash, by }: Claim, now: number): Op<Site> {
+  yield* sessionRows.refuseUnlessHeld(by);
+  return yield* siteOfClaim(site_id, claim_hash, by.account_id, now);
+}
+
+/** A question before a claim: of which site the token is. */
+interface ClaimLook {
+  site_id: string;
+  claim_hash: string;
+  account_id: string | null;
+}
+
+const live = statement<Pick<Version, "title" | "files" | "bytes">>(
+  "select title, files, bytes from versions where site_id = ? and version_id = ?",
+);
+
+function* look({ site_id, claim_hash, account_id }: ClaimLook, now: number) {
+  const { slug, expires_at, live_version_id } = yield* siteOfClaim(site_id, claim_hash, account_id, now);
+  const { title, files, bytes } = (yield* live.get(site_id, live_version_id))!;
+  return { slug, title, files, bytes, expires_at };
 }
 
 function* claim(wanted: Claim, now: number): Op<Claimed> {
@@ -210,6 +232,8 @@ export const OWNERSHIP = {
     ({ now }, wanted: Claim) => claim(wanted, now()),
     ({ site }) => its(site),
   ),
+  /** Answers which site a claim_token is of. Throws as `claim`, and changes nothing. */
+  look: read(({ now }, wanted: ClaimLook) => look(wanted, now())),
   /** Answers what that claim ends if it revokes. Throws as `claim`, and changes nothing. */
   claimEnds: read(({ now }, wanted: Claim) => claimEnds(wanted, now())),
   /** One answer for each, in their order; null means attached. */

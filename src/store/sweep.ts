@@ -22,8 +22,8 @@ export const isBackupCopy = (name: string): boolean => name.startsWith(BACKUP_CO
 /** The sweep removes older ones: no backup takes so long to send. */
 export const BACKUP_COPY_MS = 7 * UNIT_MS.d;
 
-const due = statement<{ site_id: string; slug: string }>(
-  `select site_id, slug from sites where owner_account_id is null and expires_at <= ?
+const due = statement<{ site_id: string; slug: string; expires_at: number }>(
+  `select site_id, slug, expires_at from sites where owner_account_id is null and expires_at <= ?
    order by expires_at limit ?`,
 );
 
@@ -32,8 +32,9 @@ const due = statement<{ site_id: string; slug: string }>(
 function* expireBatch(now: number): Op<string[]> {
   const sites = yield* due.all(now, BATCH);
   const at = new Date(now).toISOString();
-  for (const { site_id } of sites) {
-    yield* siteRows.remove(site_id, "expired", at);
+  for (const { site_id, expires_at } of sites) {
+    // The day that its visitors are told is the one that it was said to end on, not that of this sweep.
+    yield* siteRows.remove(site_id, "expired", new Date(expires_at).toISOString());
     yield* audit({ at, actor: "expiry", action: "expire", site_id });
   }
   return sites.map(({ slug }) => slug);

@@ -335,12 +335,22 @@ export function* compareWith(
   return stored_files && countChanges(version_id, compareUploads(stored_files.values(), manifest));
 }
 
+const until = statement<{ live_until: number | null }>(
+  "select live_until from versions where site_id = ? and version_id = ?",
+);
+
+function* leftAt(site_id: string, version_id: string): Op<number | null> {
+  return (yield* until.get(site_id, version_id))?.live_until ?? null;
+}
+
 export const VERSIONS = {
   /** Versions that were left, the one that was left last first; at most `limit`. */
   left: read((_, site_id: string, limit: number) => leftOf.all(site_id, limit)),
   /** The file that was uploaded at exactly that path, in the first of these versions that has one. A manifest of each would
    *  be read for one path. */
   firstUpload: read((_, version_nos: readonly number[], path: string) => firstUpload(version_nos, path)),
+  /** It was live last then (epoch milliseconds); null if it is live, never was, or is gone. */
+  leftAt: read((_, site_id: string, version_id: string) => leftAt(site_id, version_id)),
   /** A version that is or was live. */
   get: read((_, site_id: string, version_id: string) => byId.get(site_id, version_id)),
   /** The same, also of a version that only a preview shows. */

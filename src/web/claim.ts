@@ -1,5 +1,5 @@
 /** `/claim/<site_id>`, the page of `claim_url`: after the sign-in the site belongs to the account. The token comes in
- *  the fragment, which no server and no log sees; without script it is pasted. A claim that ends the access of whoever
+ *  the fragment, which no log sees; a script shows which site it is of, without script it is pasted. A claim that ends the access of whoever
  *  deployed the site lists first what it ends (RELIABILITY A25). */
 import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
@@ -13,6 +13,7 @@ import type { Ctx, Route } from "../routes/context.ts";
 import type { EndedAccess } from "../store/ownership.ts";
 import { isSessionEnded } from "../store/refusals.ts";
 import { count } from "./browser/wording.ts";
+import { scriptPath } from "./assets.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";
 import { isShownAgain, signedInAs, signedOutMeanwhile } from "./who.ts";
@@ -21,8 +22,11 @@ const LONGEST_TOKEN = 512;
 
 const pageOf = ({ params }: Ctx): string => `/claim/${params.id!}`;
 
+/** It runs before anything is drawn: what it folds away would move the button. */
+const SCRIPT = html`<script src="${scriptPath("claim")}" defer blocking="render"></script>`;
+
 const answer = (ctx: Ctx, title: string, body: Html, refusal?: Refusal): Response =>
-  answerPage(ctx, { title, next: pageOf(ctx), body: card(body), refusal, width: "form wide", scripts: ["claim"] });
+  answerPage(ctx, { title, next: pageOf(ctx), body: card(body), refusal, width: "form wide", head: SCRIPT });
 
 function signInFirst(ctx: Ctx): Response {
   const next = new URLSearchParams({ next: pageOf(ctx) }).toString();
@@ -31,7 +35,7 @@ function signInFirst(ctx: Ctx): Response {
     ctx,
     "Keep this site",
     html`<h1>Keep this site</h1>
-      <p>A site without an account expires. Sign in, and it becomes yours and stays.</p>
+      <p class="two-lines" data-site-end>A site without an account expires. Sign in, and it becomes yours and stays.</p>
       <div class="pair">
         ${linkButton(`/signin?${next}`, "Sign in", { kind: "primary" })}
         ${open && linkButton(`/signup?${next}`, "Make an account")}
@@ -94,7 +98,10 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain =
   });
   const body = html`<h1>Keep this site</h1>
     ${alertBox(refusal)}
-    <p>The site <code>${ctx.params.id}</code> becomes your account's and does not expire any more.</p>
+    <div>
+      <p class="address" data-site-address><code>${ctx.params.id}</code></p>
+      <p class="small dim two-lines" data-site-facts>It becomes your account's and does not expire any more.</p>
+    </div>
     <form method="post" action="${pageOf(ctx)}" class="fields">
       ${csrfField(csrfOf(ctx)!)} ${tokenField(typed.claim_token, refusal)}
       <div>${box}</div>

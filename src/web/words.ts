@@ -1,5 +1,6 @@
 /** Times and what people sent, as pages say them (WEB 1.9). */
 import { html, type Html } from "../html/template.ts";
+import { dateParts, dayIn } from "../base/calendar.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { count } from "./browser/wording.ts";
 
@@ -24,43 +25,28 @@ function span(ms: number): string | null {
   return step === undefined ? null : count(Math.floor(ms / step[1]), step[0]);
 }
 
-// The months are written by hand: the system's own formatter takes 7 ms to load, in every process that starts.
-const MONTHS = "January February March April May June July August September October November December".split(" ");
-
-/** The parts of an ISO time, which is in UTC. */
-function partsOf(iso: string) {
-  const [year, month, day] = iso.slice(0, 10).split("-").map(Number) as [number, number, number];
-  return { year, month: MONTHS[month - 1]!, day, time: iso.slice(11, 16) };
-}
-
 /** `22 November 2026 at 09:14 UTC`. */
 function full(iso: string): string {
-  const { year, month, day, time } = partsOf(iso);
+  const { year, month, day, time } = dateParts(iso);
   return `${day} ${month} ${year} at ${time} UTC`;
 }
 
 /** `22 Nov 2026, 09:14`: for what holds text alone. */
 export function moment(iso: string): string {
-  const { year, month, day, time } = partsOf(iso);
+  const { year, month, day, time } = dateParts(iso);
   return `${day} ${month.slice(0, 3)} ${year}, ${time}`;
-}
-
-/** `5 December`; with the year if it is another one. */
-function dayOf(iso: string, now: number): string {
-  const { year, month, day } = partsOf(iso);
-  return year === new Date(now).getUTCFullYear() ? `${day} ${month}` : `${day} ${month} ${year}`;
 }
 
 /** `today, 04:59`, `yesterday, 21:04`, `20 November, 21:04`; with the year if it is another one. In UTC. */
 export function dayTimeWords(iso: string, now: number): string {
   const days = Math.floor(now / UNIT_MS.d) - Math.floor(Date.parse(iso) / UNIT_MS.d);
-  const day = days === 0 ? "today" : days === 1 ? "yesterday" : dayOf(iso, now);
-  return `${day}, ${partsOf(iso).time}`;
+  const day = days === 0 ? "today" : days === 1 ? "yesterday" : dayIn(iso, now);
+  return `${day}, ${dateParts(iso).time}`;
 }
 
 /** `November 2026`: the heading over the rows of a month. */
 export function monthOf(iso: string): string {
-  const { year, month } = partsOf(iso);
+  const { year, month } = dateParts(iso);
   return `${month} ${year}`;
 }
 
@@ -83,4 +69,4 @@ export function dayTimeFirst(iso: string, now: number): Html {
 }
 
 /** `5 December`, the full time behind it. */
-export const onDay = (iso: string, now: number): Html => timeElement(iso, dayOf(iso, now));
+export const onDay = (iso: string, now: number): Html => timeElement(iso, dayIn(iso, now));

@@ -196,6 +196,14 @@ export const rows: Row[] = [
     expected: badClaim,
   },
   {
+    title: "POST /sites/:id/claim with look=1 and the right token",
+    method: "POST",
+    path: ({ claimable }) => `/sites/${claimable.site_id}/claim?look=1`,
+    send: ({ claimable }) => json({ claim_token: claimable.claim_token }),
+    about: ({ claimable }) => claimable,
+    expected: { ...account, none: 200 },
+  },
+  {
     title: "DELETE /sites/:id/manage-tokens",
     method: "DELETE",
     path: ({ own }) => `/sites/${own.site_id}/manage-tokens`,

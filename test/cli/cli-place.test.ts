@@ -225,6 +225,20 @@ describe("a site without an owner whose place another took", () => {
     expect((await home.run(["login", "--token", person.session_token], { cwd })).err).not.toContain("ends by itself");
   });
 
+  test("svc login says of one that was claimed elsewhere meanwhile neither that it ends nor how to keep it", async () => {
+    for (const revoke_manage_tokens of [false, true]) {
+      const { home, cwd, first } = await placeTaken();
+      await using _home = home;
+      const person = await signUp(server);
+      const { claim_token } = ((await home.saved("projects.json"))["replaced"] as { claim_token: string }[])[0]!;
+      const path = `/sites/${String(first["site_id"])}/claim`;
+      expect((await call(server, "POST", path, { claim_token, revoke_manage_tokens }, person.bearer)).status).toBe(200);
+      const { err } = await home.run(["login", "--token", person.session_token], { cwd });
+      expect(err).toContain("Signed in");
+      expect(err).not.toContain("ends by itself");
+    }
+  });
+
   test("svc forget dist forgets the new one alone, with --site the one that is named", async () => {
     const { home, cwd, first, second } = await placeTaken();
     await using _home = home;

@@ -103,7 +103,12 @@ describe("CONTRACT 4.4: sites", () => {
     const { claim_token } = site;
     const claim = { body: { claim_token, revoke_manage_tokens: false }, headers: ann.bearer };
     await held.ask("POST", at("/claim"), 401, { ...claim, body: { claim_token: "x" }, code: "invalid_claim" });
+    const look = { body: { claim_token } };
+    await held.ask("POST", at("/claim?look=1"), 200, look);
+    await held.ask("POST", at("/claim?look=1"), 401, { body: { claim_token: "x" }, code: "invalid_claim" });
+    await held.ask("POST", at("/claim"), 401, { ...look, code: "unauthorized" });
     await held.ask("POST", at("/claim"), 200, claim);
+    await held.ask("POST", at("/claim?look=1"), 409, { ...look, code: "already_owned" });
     await held.ask("POST", at("/claim"), 409, { ...claim, headers: bob.bearer, code: "already_owned" });
     await held.ask("DELETE", at("/manage-tokens"), 403, { headers: bob.bearer, code: "forbidden" });
     await held.ask("DELETE", at("/manage-tokens"), 200, { headers: ann.bearer });

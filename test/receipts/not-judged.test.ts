@@ -58,9 +58,10 @@ describe("the receipt", () => {
     expect(told).toEqual(["case_mismatch", "missing_asset", "broken_link"]);
   });
 
-  test("it changes nothing of the version but that", () => {
-    const { warnings: _, ...limited } = judged(SITE, clock(50));
-    const { warnings: __, ...whole } = judged(SITE);
+  test("it changes nothing of the version but that, and how much was checked", () => {
+    const { warnings: _, checked: some, ...limited } = judged(SITE, clock(50));
+    const { warnings: __, checked: all, ...whole } = judged(SITE);
+    expect(some.links).toBeLessThan(all.links);
     expect(limited).toEqual(whole);
   });
 });

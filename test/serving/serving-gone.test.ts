@@ -75,6 +75,29 @@ describe.each(ASKED)("H34: of a site that is not there, %s", (path, headers) => 
   });
 });
 
+test("a browser reads on which day the site ended, before the sweep and after, and a way to make one's own", async () => {
+  await using own = await startServer();
+  const dying = await own.deploy(PAGE);
+  const day = (ms: number) =>
+    new Intl.DateTimeFormat("en-GB", { day: "numeric", month: "long", timeZone: "UTC" }).format(ms);
+  const read = async (slug: string) => rawSite(own.port, slug, "/", ["Accept: text/html"]);
+  const button = `<a class="button" href="${own.base_url}">Publish a site here</a>`;
+  const ended_at = own.now();
+  own.expire(dying, ended_at);
+  own.advance(3 * DAY);
+  for (const swept of [false, true]) {
+    if (swept) await own.running.store.sweep(own.now());
+    const { status, text } = await read(dying.slug);
+    expect([swept, status]).toEqual([swept, 410]);
+    expect(text).toMatch(new RegExp(`published without an account and ended on ${day(ended_at)}( \\d{4})?\\.`));
+    expect(text).toContain(button);
+  }
+  const nobody = await read("nobody-here-0000");
+  expect([nobody.status, nobody.text.includes(button), nobody.text.includes("svc &lt;")]).toEqual([404, true, false]);
+  const there = await own.deploy(PAGE);
+  expect((await rawSite(own.port, there.slug, "/nowhere", ["Accept: text/html"])).text).not.toContain(button);
+});
+
 test("H34: a browser reads why, and whom to ask; what an operator wrote is text", async () => {
   const bad = await server.deploy(PAGE);
   server.disable(bad, "phishing <b>");

@@ -28,6 +28,10 @@ describe("the page", () => {
     expect(text).toContain("Phone/2 Last used just now · Started just now End session of Phone/2, just now");
     expect(text.match(/This browser/g)).toHaveLength(1);
     expect(text).toMatch(/This browser Last used just now · Started 3 hours ago/);
+    const safari = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_1 like Mac OS X) Version/18.1 Mobile/15E148 Safari/604.1";
+    await signIn(ann.person.email, PASSWORD, safari);
+    const { html } = await ann.read("/dashboard/account");
+    expect(html).toMatch(/title="Mozilla\/5\.0 \(iPhone[^"]*"\s*>Safari on iPhone</);
   });
 
   test("WEB 8: whoever has one session alone has no others to end", async () => {

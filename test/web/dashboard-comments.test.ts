@@ -27,7 +27,7 @@ const settings = async () =>
   (await (await ownerCalls(server, site, site.manage_token)("GET", "settings")).json()) as Record<string, unknown>;
 /** What the tabs say: `Open 2`. */
 const tabs = (html: string): string[] =>
-  [...html.matchAll(/show=\w+"[^>]*>\s*(\w+)\s*<span class="count">(\d+)</g)].map(([, word, n]) => `${word} ${n}`);
+  [...html.matchAll(/show=\w+"[^>]*>\s*([\w ]+?)\s*<span class="count">(\d+)</g)].map(([, word, n]) => `${word} ${n}`);
 const buttons = (html: string): string[] =>
   [...html.matchAll(/<button[^>]*name="(approve|reject|resolve|reopen|delete)"/g)].map(([, name]) => name!);
 
@@ -37,7 +37,7 @@ describe("settings", () => {
     expect([status, title]).toEqual([200, `Comments on ${site.slug} · svc`]);
     expect(text).toContain("Comments are off");
     expect(text).toContain(`svc comments enable --site ${site.site_id}`);
-    expect([tabs(html), text.includes("Open on the site as owner")]).toEqual([[], false]);
+    expect([tabs(html), text.includes("Open as owner")]).toEqual([[], false]);
   });
 
   test.each(["anonymous", "approved", "off"])(
@@ -92,7 +92,7 @@ describe("settings", () => {
 });
 
 describe("threads and queue", () => {
-  test("WEB 7: tabs have counts; a thread has passage, page, version, name, kind, time and text", async () => {
+  test("WEB 7: tabs have counts; a thread has passage, title of its page, name, kind, time, text and reports", async () => {
     await turnOn(server, site, "anonymous");
     const exact = "deploys finish in two seconds";
     const heron = visitor();
@@ -102,15 +102,17 @@ describe("threads and queue", () => {
     await visitor().reply(id, "It waits");
     await visitor().report(id, "spam", "an advertisement");
     const { html, text } = await read();
-    expect(tabs(html)).toEqual(["Open 1", "Resolved 0", "Pending 1", "Reported 1", "Rejected 0"]);
+    expect(tabs(html)).toEqual(["Open 1", "To approve 1", "Reported 1", "Resolved 0", "Hidden 0"]);
     expect(html).toMatch(/aria-current="page"\s*>Open/);
     expect(html).toMatch(new RegExp(`<blockquote[^>]*dir="auto"[^>]*>${exact}</blockquote>`));
     expect(html).toContain(`${site.url}/guide.html#svc-${id}`);
-    expect(html).toContain(`${site.url.replace("://", `://${site.version_id}--`)}/guide.html`);
+    expect(html).toMatch(new RegExp(`href="${site.url}/guide.html"[^>]*>Guide</a>`));
+    expect(html).not.toContain(`${site.version_id}--`); // it was written on what is live
     expect(text).toContain("Quiet Heron just now Still true? Really?");
-    expect(text).toContain("Awaiting approval");
+    expect(text).toMatch(/just now To approve It waits Approve Hide Delete/);
+    expect(text).toContain("Reported as spam just now: “an advertisement” It is fine Hide it");
     const reported = await read("?show=reported");
-    expect(reported.text).toContain("Spam · just now: an advertisement");
+    expect(reported.text).toContain("Reported as spam just now: “an advertisement” It is fine Hide it");
     expect(reported.html).toContain(exact);
   });
 
@@ -126,9 +128,9 @@ describe("threads and queue", () => {
     await decide({ resolve: first, show: "open" });
     const resolved = await read("?show=resolved");
     expect(buttons(resolved.html)).toEqual(["reopen", "reject", "delete"]);
-    expect(resolved.text).toContain("Resolved by Owner just now");
+    expect(resolved.text).toContain("Resolved by you just now");
     await decide({ reopen: first, show: "resolved" });
-    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 0", "Reported 0", "Rejected 1"]);
+    expect(tabs((await read()).html)).toEqual(["Open 1", "To approve 0", "Reported 0", "Resolved 0", "Hidden 1"]);
     await decide({ delete: first });
     await decide({ approve: second });
     expect((await read()).text).not.toContain("first");
@@ -146,10 +148,10 @@ describe("threads and queue", () => {
     );
     const pressed = await decide({ "reject-visitor": first, show: "pending" });
     expect([pressed.status, pressed.location]).toEqual([303, `${pathOf()}?show=pending&done=all-rejected`]);
-    expect((await ann.read(pressed.location!)).text).toContain("Rejected: nobody sees any of them any more.");
-    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 1", "Reported 0", "Rejected 2"]);
+    expect((await ann.read(pressed.location!)).text).toContain("Hidden: nobody sees any of them any more.");
+    expect(tabs((await read()).html)).toEqual(["Open 1", "To approve 1", "Reported 0", "Resolved 0", "Hidden 2"]);
     await decide({ "reject-network": first, show: "rejected" });
-    expect(tabs((await read()).html)).toEqual(["Open 0", "Resolved 0", "Pending 0", "Reported 0", "Rejected 3"]);
+    expect(tabs((await read()).html)).toEqual(["Open 0", "To approve 0", "Reported 0", "Resolved 0", "Hidden 3"]);
     const own = await ownerCalls(server, site, site.manage_token)("GET", "threads");
     expect(await own.json()).toEqual({ threads: [], next_cursor: null });
   });
@@ -159,7 +161,7 @@ describe("threads and queue", () => {
     const id = await visitor().comment("fine");
     await visitor().report(id, "abuse", "no");
     await decide({ approve: id, show: "reported" });
-    expect(tabs((await read()).html)).toEqual(["Open 1", "Resolved 0", "Pending 0", "Reported 0", "Rejected 0"]);
+    expect(tabs((await read()).html)).toEqual(["Open 1", "To approve 0", "Reported 0", "Resolved 0", "Hidden 0"]);
   });
 
   test("notes of programs stand in what was decided, as text", async () => {
@@ -243,10 +245,13 @@ describe("states of the site", () => {
   test("a disabled site says why, and is opened by nobody", async () => {
     await turnOn(server, site, "anonymous");
     await visitor().comment("hidden");
-    server.disable(site, "Reported");
+    server.disable(site, "It asked for the password of a bank.");
     const page = await read();
+    expect(page.text).toContain("password of a bank. Nobody sees it");
+    server.disable(site, "Reported");
+    expect((await read()).text).toContain("Reported. Nobody sees it");
     expect([page.status, page.text.includes("has disabled this site"), buttons(page.html)]).toEqual([200, true, []]);
-    expect(page.text).not.toContain("Open on the site as owner");
+    expect(page.text).not.toContain("Open as owner");
   });
 });
 

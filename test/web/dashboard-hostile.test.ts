@@ -110,6 +110,7 @@ describe("forged writes", () => {
     [`/dashboard/sites/${site}/versions/0123456789abcdef/delete`, { confirm: "delete" }],
     [`/dashboard/sites/${site}/comments/settings`, { mode: "anonymous" }],
     [`/dashboard/sites/${site}/comments/decide`, { delete: "c_x" }],
+    [`/dashboard/sites/${site}/comments/c_x/reply`, { text: "forged" }],
     [`/dashboard/sites/${site}/comments/resend`, { letter: "msg_x" }],
     [`/dashboard/sites/${site}/comments/owner`, {}],
     ["/dashboard/account/sessions/end-others", {}],
@@ -125,6 +126,7 @@ describe("forged writes", () => {
       path
         .replace(/(?:sess|tok)_x/, ":id")
         .replace("agent_x", ":token")
+        .replace("c_x", ":comment")
         .replace(/[0-9a-f]{16}/, ":version_id"),
     );
     const posts = DASHBOARD.filter(([method]) => method === "POST").map(([, path]) => path);
@@ -178,6 +180,7 @@ describe("forged writes", () => {
       [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,
       [`${own}/comments/settings`]: `${own}/comments`,
       [`${own}/comments/decide`]: `${own}/comments`,
+      [`${own}/comments/c_x/reply`]: `${own}/comments`,
       [`${own}/comments/resend`]: `${own}/comments`,
       [`${own}/comments/owner`]: `${own}/comments`,
       [`${own}/comments/tokens/agent_x/revoke`]: `${own}/comments`,

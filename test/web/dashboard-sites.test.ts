@@ -76,6 +76,36 @@ describe("many sites", () => {
   });
 });
 
+describe("a row", () => {
+  test("WEB 5: says the time that it is sorted by, and when it was made only if that is a day or more before", async () => {
+    const bob = await visitorOf(server);
+    const site = await bob.deploy(page("First"));
+    server.advance(3 * 86_400_000);
+    const said = async (query = "") =>
+      /((?:Deployed|Made) [^·]*?) Delete selected/.exec((await bob.read(`/dashboard${query}`)).text)![1];
+    expect([await said(), await said("?sort=created"), await said("?sort=name")]).toEqual([
+      "Deployed 3 days ago",
+      "Made 3 days ago",
+      "Deployed 3 days ago",
+    ]);
+    await bob.redeploy(site, page("Second"));
+    expect([await said(), await said("?sort=created")]).toEqual([
+      "Deployed just now Made 3 days ago",
+      "Made 3 days ago",
+    ]);
+  });
+
+  test("WEB 5: has the title only where it says more than the name", async () => {
+    const bob = await visitorOf(server);
+    const [same, other] = [await bob.deploy(page("Junior week")), await bob.deploy(page("Tides"))];
+    await bob.change(same, { label: "Junior week" });
+    await bob.change(other, { label: "Harbour guide" });
+    const { text } = await bob.read("/dashboard");
+    expect(text).toContain(`Junior week ${new URL(same.url).host} Deployed`);
+    expect(text).toContain(`Harbour guide ${new URL(other.url).host} · Tides Deployed`);
+  });
+});
+
 describe("search and order", () => {
   let ann: Visitor;
   let ids: Record<string, string>;

@@ -163,6 +163,13 @@ describe("claiming", () => {
     expect(done).toContain(`href="/dashboard/sites/${site.site_id}"`);
   });
 
+  test("without script the page asks for the token, as text that anybody can paste", async () => {
+    const { cookie } = await signInByForm(server, ann);
+    const page = await open("/claim/site_x", { cookie });
+    expect(fieldOf(page, "claim_token")).not.toContain("hidden");
+    expect(page).not.toContain("<details");
+  });
+
   test("a wrong token is 401 on the page, and the field says so", async () => {
     const { cookie, csrf } = await signInByForm(server, ann);
     const site = await server.deploy({ "index.html": "<title>Mine</title>not mine" });

@@ -7,6 +7,7 @@ import { collect, type GivenEntry, MOST_FOUND, within } from "../../src/web/brow
 import { localSitesIn } from "../../src/web/browser/zone/local-sites.ts";
 import { firstLines, pastedName } from "../../src/web/browser/zone/pasted.ts";
 import { builtFolder, hasPage, nothingIn, tooMuch, zipTooLarge } from "../../src/web/browser/zone/questions.ts";
+import { sizeDone } from "../../src/web/browser/zone/words.ts";
 import { type Answer, remedyOf, troubleOf } from "../../src/web/browser/zone/refusals.ts";
 import { temporaryFolder } from "../kit/process.ts";
 
@@ -168,6 +169,7 @@ describe("WEB 4.2: what is left out", () => {
         "The operator of this server can raise its limits: svc-server --max-files 4.",
     });
     const large = await collect(given({ s: { a: sized(10), b: sized(3000), c: sized(20) } }), SIGNAL);
+    expect(tooMuch(large, limits, "big")?.sentence).toStartWith("big has 3 KB, and a site may have 2 KB.");
     expect(tooMuch(large, limits)).toEqual({
       sentence:
         "It has 3 KB, and a site may have 2 KB. The operator of this server can raise its limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB. " +
@@ -253,8 +255,10 @@ describe("WEB 4.5: what an answer means", () => {
     retry_after,
     receipt: null,
   });
-  const stranger = { signed_in: false, may_be_anonymous: true, at_home: true };
-  const owner = { signed_in: true, may_be_anonymous: false, at_home: false };
+  const KEPT = "Nothing was published; your files are still here.";
+  const MAYBE = "It may be published already. Your files are still here: trying again publishes them once.";
+  const stranger = { signed_in: false, may_be_anonymous: true, at_home: true, sent: true };
+  const owner = { signed_in: true, may_be_anonymous: false, at_home: false, sent: true };
 
   test.each<[number, string | null, number | null, ReturnType<typeof remedyOf>]>([
     [403, "challenge_failed", null, "proof"],
@@ -300,26 +304,34 @@ describe("WEB 4.5: what an answer means", () => {
       "429",
       answer(429, {}, 7),
       stranger,
-      "Too many sites from your address. Try again in 7 seconds, or sign in: an account's deploys are not limited.",
+      `Too many sites from your address. Try again in 7 seconds, or sign in: an account's deploys are not limited. ${KEPT}`,
       ["try_again"],
     ],
-    ["503", answer(503, {}, 1), stranger, "Something went wrong on the server (request req_1).", ["try_again"]],
-    ["500", answer(500), stranger, "Something went wrong on the server (request req_1).", ["try_again"]],
+    ["503", answer(503, {}, 1), stranger, `Something went wrong on the server (request req_1). ${KEPT}`, ["try_again"]],
+    ["500", answer(500), stranger, `Something went wrong on the server (request req_1). ${KEPT}`, ["try_again"]],
+    ["504", answer(504), stranger, `Something went wrong on the server (request req_1). ${MAYBE}`, ["try_again"]],
+    [
+      "502 before it was sent",
+      answer(502),
+      { ...stranger, sent: false },
+      `Something went wrong on the server (request req_1). ${KEPT}`,
+      ["try_again"],
+    ],
     [
       "a 200 of another program",
       answer(200),
       stranger,
-      "Something went wrong on the server (request req_1).",
+      `Something went wrong on the server (request req_1). ${MAYBE}`,
       ["try_again"],
     ],
-    ["none", null, stranger, "The server cannot be reached. Check your connection.", ["try_again"]],
+    ["none", null, stranger, `The server cannot be reached. Check your connection. ${MAYBE}`, ["try_again"]],
   ])("%s", (_, got, who, sentence, offers) => {
     const trouble = troubleOf(got, who, true);
     expect([trouble.sentence, trouble.offers]).toEqual([sentence, offers as typeof trouble.offers]);
   });
 
   test("offline; path, largest and appeal; what is no list of files", () => {
-    expect(troubleOf(null, stranger, false).sentence).toBe("You are offline.");
+    expect(troubleOf(null, { ...stranger, sent: false }, false).sentence).toBe(`You are offline. ${KEPT}`);
     const full = answer(413, {
       path: "a.bin",
       appeal: "abuse@svc.example",
@@ -335,6 +347,16 @@ describe("WEB 4.5: what an answer means", () => {
   });
 });
 
+test.each([
+  [0, 5_033_165, "0.0 of 4.8 MB"],
+  [0.4375, 5_033_165, "2.1 of 4.8 MB"],
+  [1, 5_033_165, "4.8 of 4.8 MB"],
+  [0.5, 15 * 1024 * 1024, "8 of 15 MB"],
+  [0.5, 812, "406 of 812 bytes"],
+])("WEB 4.4: %p of %i bytes is %s", (part, bytes, words) => {
+  expect(sizeDone(part, bytes)).toBe(words);
+});
+
 describe("WEB 4.7: what this browser remembers", () => {
   const NOW = 1_000_000;
   const site = (no: number, change: Record<string, unknown> = {}) => ({
@@ -343,6 +365,7 @@ describe("WEB 4.7: what this browser remembers", () => {
     url: `http://calm-otter-${no}.localhost`,
     manage_token: `svc_manage_${"x".repeat(43)}`,
     expires_at: NOW + 1,
+    title: null,
     ...change,
   });
   const read = (value: unknown) => localSitesIn(typeof value === "string" ? value : JSON.stringify(value), NOW);
@@ -352,6 +375,13 @@ describe("WEB 4.7: what this browser remembers", () => {
     expect(read(many)).toEqual(many.slice(0, 64));
     expect(read([site(1), site(1), site(2, { expires_at: NOW })])).toEqual([site(1)]);
     expect(read([{ ...site(1), claim_token: "svc_claim_x" }])).toEqual([site(1)]);
+    expect(read([site(1, { title: "Tides" }), site(2, { title: 1 }), site(3, { title: " " })])).toEqual([
+      site(1, { title: "Tides" }),
+      site(2),
+      site(3),
+    ]);
+    const { title: _, ...older } = site(1); // written before there were titles
+    expect(read([older])).toEqual([site(1)]);
   });
 
   test.each([

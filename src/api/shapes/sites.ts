@@ -77,6 +77,14 @@ export const CLAIMED = named(
   }),
 );
 
+export const LOOKED_AT = object({
+  url: ADDRESS,
+  title: nullable(string("Of what is live.")),
+  files: integer("Uploaded files of what is live."),
+  bytes: integer("Of them, uncompressed."),
+  expires_at: nullable(integer("Epoch milliseconds; null if the site is the caller's already.")),
+});
+
 export const ATTACHED = named(
   "Attached",
   object({

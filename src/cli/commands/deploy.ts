@@ -8,10 +8,10 @@ import { svc } from "../invocation.ts";
 import { isPageName } from "../../base/page-names.ts";
 import { Failure } from "../failure.ts";
 import { isSamePlace, type Link } from "../saved/links.ts";
-import { OWN_LINK, session, withoutDeployToken } from "../saved/state.ts";
+import { session, withoutDeployToken } from "../saved/state.ts";
 import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt, SITE_RECORD } from "../service/wire.ts";
+import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { readTyped } from "../terminal/input.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
@@ -35,6 +35,7 @@ import { solve } from "../../client/challenge.ts";
 import type { Server } from "../saved/server.ts";
 import type { ApiCall } from "../service/api.ts";
 import { ask } from "../service/api.ts";
+import { endOf } from "../service/end-of-site.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { notTheGiven } from "../service/which-server.ts";
 import { unexpected } from "../service/refusal.ts";
@@ -162,32 +163,12 @@ function tellLinked(context: Context, given: CallWords): void {
   terminal.say(text`  ${given.argument ?? "This folder"} is ${linked.url}: ${cyan(update)} publishes there.`);
 }
 
-const ASKING_MS = 3_000;
-
-/** The time at which a site ends, as the server says now, for it may have been claimed or deleted since; null if it does not end, or if
- *  the server says no more. A deploy is done by then, so nobody waits long for it. */
-async function endOf(
-  { server }: Context,
-  { site_id, manage_token, expires_at }: Link,
-): Promise<number | null | "gone"> {
-  if (expires_at === null || manage_token === null) return expires_at;
-  const credential = { token: manage_token, from: OWN_LINK };
-  const call = { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: false } as const;
-  const asked = ask(server, call, SITE_RECORD).then(
-    (record) => (record.expires_at === null ? null : expires_at),
-    (error: unknown) => (error instanceof ApiFailure && [404, 410].includes(error.status) ? "gone" : null),
-  );
-  let timer: ReturnType<typeof setTimeout>;
-  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ASKING_MS)));
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
-}
-
 /** Tells a person who meant to update what became of the site that this place had, and how to keep it. */
 async function tellBefore(context: Context, before: Link): Promise<void> {
   const { terminal, cwd, now } = context;
   const { url, built, folder, site_id } = before;
   const path = shownFrom(cwd, built ?? folder);
-  const expires_at = await endOf(context, before);
+  const expires_at = await endOf(context.server, before);
   const became = expires_at === "gone" ? `The one before, ${url}, is gone.` : `The one before stays at ${url}`;
   const from = expires_at === "gone" ? "" : ` (it was deployed from ${path}).`;
   terminal.say(dim(text`  This is a new site. ${became}${from}`));

@@ -35,7 +35,10 @@ const LONGEST_WAIT_S = 10;
 const ANSWER_TIMEOUT_MS = 30_000;
 
 function requestInit(call: ApiCall): RequestInit & { duplex?: "half" } {
-  const headers: Record<string, string> = { accept: "application/json", "user-agent": `svc/${VERSION}` };
+  const headers: Record<string, string> = {
+    accept: "application/json",
+    "user-agent": `svc/${VERSION} (${process.platform})`,
+  };
   if (call.credential) headers["authorization"] = `Bearer ${call.credential.token}`;
   if (call.idempotency_key) headers["idempotency-key"] = call.idempotency_key;
   if (call.proof) headers["svc-challenge"] = call.proof;

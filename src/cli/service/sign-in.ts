@@ -10,6 +10,7 @@ import { type Credential, saveSession } from "../saved/state.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
 import { ask } from "./api.ts";
+import { endOf } from "./end-of-site.ts";
 import { ATTACHED } from "./wire.ts";
 import type { Infer } from "../../api/shapes/builder.ts";
 
@@ -33,10 +34,14 @@ function save({ env }: Context, { origin, base }: Server, { session_token, accou
 /** Only the newest are named: a program that deployed a folder again and again has left many. */
 const MOST_TOLD = 5;
 
-/** Names the sites that a later deploy of their folder replaced. The person may not want them, so they are not attached. */
-function tellReplaced({ links, terminal }: Context, { origin }: Server): void {
-  const replaced = links.read().replaced.filter((link) => link.origin === origin);
-  for (const { url, site_id } of replaced.slice(0, MOST_TOLD)) {
+/** Names the sites that a later deploy of their folder replaced, and that still end. The person may not want them, so they
+ *  are not attached. */
+async function tellReplaced({ links, terminal }: Context, server: Server): Promise<void> {
+  const replaced = links.read().replaced.filter(({ origin }) => origin === server.origin);
+  const newest = replaced.slice(0, MOST_TOLD);
+  const ends = await Promise.all(newest.map((link) => endOf(server, link)));
+  for (const [i, { url, site_id }] of newest.entries()) {
+    if (typeof ends[i] !== "number") continue;
     terminal.say(text`  ${yellow("!")} ${url} ends by itself: ${svc(`claim ${site_id}`)} keeps it`);
   }
 }
@@ -47,7 +52,7 @@ async function attach(context: Context, server: Server, token: string) {
   try {
     const attachment = await attachRemembered(context, server, { token, from: "the new session" });
     tellAttached(context, before, attachment);
-    tellReplaced(context, server);
+    await tellReplaced(context, server);
     return attachment;
   } catch (error) {
     const why = asFailure(error).message;

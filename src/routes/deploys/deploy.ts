@@ -191,8 +191,8 @@ const siteContext = ({ config }: Ctx["parts"], site: Pick<SiteContext, "slug" | 
  *  leave out the rest. The list is read and judged in a deploy's process: it may be as long as a zip. */
 async function planDeploy(ctx: SiteCtx) {
   const { site_id, owner_account_id } = ctx.site;
-  if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", true);
-  else await limitAccount(ctx, owner_account_id, true);
+  if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", "plan");
+  else await limitAccount(ctx, owner_account_id, "plan");
   const list = await readPlan(ctx);
   return ctx.parts.pool.plan({ plan: { site_id }, list, ...whereFrom(ctx.client_address()) });
 }

@@ -1,5 +1,14 @@
 /** A page's threads, or one comment, as a viewpoint sees them. */
-import type { Author, FoundComment, Status, StoredComment, StoredThread, Viewpoint, Visibility } from "../notes.ts";
+import type {
+  Author,
+  FoundComment,
+  Status,
+  StoredComment,
+  StoredThread,
+  ThreadReport,
+  Viewpoint,
+  Visibility,
+} from "../notes.ts";
 import { type Op, read, statement } from "../operation.ts";
 import {
   type CommentRow,
@@ -274,6 +283,20 @@ function* threads(site_id: string, as: Viewpoint, asked: AskedThreads): Op<Threa
   return { threads: found, next: rows.length > found.length ? rows[found.length - 1]!.thread_no : null };
 }
 
+/** More of a thread are not shown. */
+const SHOWN_REPORTS = 100;
+const reportsInThread = statement<ThreadReport>(
+  `select c.id as comment_id, x.reason, x.text, x.created_at
+   from comments r join comments c on c.thread_no = r.comment_no join comment_reports x on x.comment_no = c.comment_no
+   where r.site_id = ? and r.id = ? and c.state in ('public', 'pending') order by x.report_no desc limit ${SHOWN_REPORTS}`,
+);
+
+function* reportsIn(site_id: string, thread_ids: readonly string[]): Op<ThreadReport[]> {
+  const found: ThreadReport[] = [];
+  for (const id of thread_ids) found.push(...(yield* reportsInThread.all(site_id, id)));
+  return found;
+}
+
 export const VIEWING = {
   /** All threads of a page. */
   view: read((_, site_id: string, page: string, as: Viewpoint) => view(site_id, page, as)),
@@ -292,5 +315,7 @@ export const VIEWING = {
   threads: read((_, site_id: string, as: Viewpoint, asked: AskedThreads) => threads(site_id, as, asked)),
   /** By the id of its first comment, which may be a gap; null if the viewpoint sees none. */
   thread: read((_, site_id: string, id: string, as: Viewpoint) => thread(site_id, id, as)),
+  /** Reports that wait for the owner, of comments in these threads; of each thread the newest first. */
+  reportsIn: read((_, site_id: string, thread_ids: readonly string[]) => reportsIn(site_id, thread_ids)),
   find: read((_, site_id: string, id: string, as: Viewpoint) => find(site_id, id, as)),
 };

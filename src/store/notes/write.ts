@@ -3,6 +3,7 @@ import { createHash } from "node:crypto";
 import { Refusal } from "../../base/errors.ts";
 import type { Author, Carried, FoundComment, Quote, QuotePlace, Viewpoint, Writing, Written } from "../notes.ts";
 import { type Op, read, statement, write } from "../operation.ts";
+import { type Held, permission } from "../permission.ts";
 import { refusals } from "../refusals.ts";
 import { changes, type NumberedChange } from "./changes.ts";
 import { outboxRows } from "./outbox.ts";
@@ -24,7 +25,7 @@ interface Edit {
   most_waiting: number;
 }
 
-interface NewReply extends Writing {
+interface NewReply extends Writing, Held {
   /** The id of any comment of the thread. */
   thread_id: string;
   /** Throws `unknown_thread` if this viewpoint may not see the thread. */
@@ -277,7 +278,8 @@ function* openThread({ site_id, thread_id, as }: NewReply): Op<ThreadRoot> {
 }
 
 function* reply(writing: NewReply, now: number): Op<Written> {
-  const { site_id, by, canonical } = writing;
+  const { site_id, by, canonical, held } = writing;
+  if (held !== undefined) yield* permission.settableSite({ site_id, by: held }, now);
   const before = canonical === null ? null : yield* writtenBefore(site_id, by, canonical);
   if (before !== null) return before;
   const change = yield* changes.begin(site_id, now, by);

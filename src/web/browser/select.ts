@@ -1,9 +1,9 @@
-/** On the list of sites: "Select all on this page", and how many are selected, in the button. */
+/** On the list of sites: "Select all on this page", and the bar with how many are selected, which is there while some are. */
 const form = document.querySelector<HTMLFormElement>("form[data-select]");
 const place = form?.querySelector("[data-select-all]");
-const counter = form?.querySelector("[data-select-count]");
+const bar = form?.querySelector("[data-selected]");
 
-if (form && place && counter) {
+function begin(form: HTMLFormElement, place: Element, bar: Element): void {
   const boxes = [...form.querySelectorAll<HTMLInputElement>("input[name=site]")];
   const all = document.createElement("input");
   all.type = "checkbox";
@@ -15,14 +15,25 @@ if (form && place && counter) {
     const selected = boxes.filter((box) => box.checked).length;
     all.checked = selected === boxes.length;
     all.indeterminate = selected > 0 && selected < boxes.length;
-    counter.textContent = selected > 0 ? ` (${selected})` : "";
+    bar.classList.toggle("some", selected > 0);
+    bar.querySelector("[data-select-count]")!.textContent = selected > 0 ? `${selected} selected` : "";
   };
-  all.addEventListener("change", () => {
-    for (const box of boxes) box.checked = all.checked;
+  const select = (checked: boolean): void => {
+    for (const box of boxes) box.checked = checked;
     show();
-  });
+  };
+  all.addEventListener("change", () => select(all.checked));
   form.addEventListener("change", show);
+  const none = bar.querySelector<HTMLElement>("[data-select-none]")!;
+  none.hidden = false;
+  none.addEventListener("click", () => {
+    select(false);
+    all.focus(); // the button is gone
+  });
+  bar.querySelector("[data-select-word]")!.remove(); // the figure says it
   // Back brings the ticks back, after this ran.
   addEventListener("pageshow", show);
   show();
 }
+
+if (form && place && bar) begin(form, place, bar);

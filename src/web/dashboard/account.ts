@@ -12,6 +12,7 @@ import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { count } from "../browser/wording.ts";
 import { ago, onDay, isolated } from "../words.ts";
 import { deployTokensSection } from "./deploy-tokens.ts";
+import { deviceOf } from "./devices.ts";
 import { ACCOUNT } from "./pages.ts";
 
 /** The most sessions that the list shows. A button ends all of them, also those that are not shown. */
@@ -42,11 +43,12 @@ function sessionRow(
   const own = session_id === caller.session_id;
   // This request is itself a use of its session, which is written down only after the answer.
   const used = ago(own ? new Date(now).toISOString() : last_used_at, now);
-  const label = html`<span>End session<span class="hidden"> of ${isolated(client)}, ${used}</span></span>`;
+  const device = deviceOf(client);
+  const label = html`<span>End session<span class="hidden"> of ${isolated(device)}, ${used}</span></span>`;
   return html`<li>
     <div>
       <p class="titled">
-        <span class="name cut" dir="auto">${client}</span>
+        <span class="name cut" dir="auto" title="${client}">${device}</span>
         ${own && badge("This browser", "live")}
       </p>
       <p class="sub">Last used ${used} · Started ${ago(created_at, now)}</p>
@@ -124,7 +126,7 @@ async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response
     ${alertBox(refusal)}
     <div class="two">
       <div class="stack">
-        ${about(account, now)} ${sessions(ctx, all, csrf)} ${deployTokensSection(tokens, csrf, now)}
+        ${about(account, now)} ${sessions(ctx, all, csrf)} ${await deployTokensSection(ctx, tokens)}
       </div>
       <div class="side">${password(csrf, account.email, refusal)} ${end}</div>
     </div>`;

@@ -8,12 +8,13 @@ import { hrefOf, pathOfSite } from "./pages.ts";
 /** The lists in the order of the navigation, with their words. */
 export const LISTS = {
   open: "Open",
-  resolved: "Resolved",
-  pending: "Pending",
+  pending: "To approve",
   reported: "Reported",
-  rejected: "Rejected",
+  resolved: "Resolved",
+  rejected: "Hidden",
 } as const;
 export type Show = keyof typeof LISTS;
+const WAITING: ReadonlySet<Show> = new Set<Show>(["pending", "reported"]);
 const SHOWS = Object.keys(LISTS) as Show[];
 
 /** A page of a list. */
@@ -44,12 +45,15 @@ export const rowOf = (key: string, site_id: string, { show, cursor }: ListPlace)
 export const nextPlace = (key: string, site_id: string, show: Show, next: number | null): ListPlace | null =>
   next === null ? null : { show, cursor: cursorOf(key, scopeOf(site_id, show), next) };
 
-/** Tabs are links, each with how much there is. */
+/** Links, each with how much there is; those that wait for the owner stand out. */
 export const listsNav = (site_id: string, shown: Show, counts: NoteCounts): Html =>
-  html`<nav class="tabs" aria-label="Threads">
+  html`<nav class="lists" aria-label="Threads">
     ${SHOWS.map(
       (show) =>
-        html`<a href="${placeHref(site_id, { show, cursor: "" })}" ${show === shown && html`aria-current="page"`}
+        html`<a
+          href="${placeHref(site_id, { show, cursor: "" })}"
+          class="${WAITING.has(show) && counts[show] > 0 && "waits"}"
+          ${show === shown && html`aria-current="page"`}
           >${LISTS[show]} <span class="count">${figure(counts[show])}</span></a
         >`,
     )}

@@ -12,7 +12,7 @@ import type {
   Webhook,
   WebhookState,
 } from "../../store/notes.ts";
-import { badge, button, csrfField, linkButton, visuallyHidden, warningBox } from "../parts.ts";
+import { badge, button, csrfField, icon, linkButton, visuallyHidden, warningBox } from "../parts.ts";
 import { count, figure } from "../browser/wording.ts";
 import { ago, isolated } from "../words.ts";
 import { commentsPath, placeHref } from "./comment-lists.ts";
@@ -20,9 +20,9 @@ import { commentsPath, placeHref } from "./comment-lists.ts";
 /** The buttons of a list of comments. */
 export const DECISIONS = {
   approve: "Approve",
-  reject: "Reject",
-  "reject-visitor": "Reject all of this visitor",
-  "reject-network": "Reject all of this network",
+  reject: "Hide",
+  "reject-visitor": "Hide all of this visitor",
+  "reject-network": "Hide all of this network",
   resolve: "Resolve",
   reopen: "Reopen",
   delete: "Delete",
@@ -32,39 +32,70 @@ export type Decision = keyof typeof DECISIONS;
 const KINDS = { visitor: null, owner: badge("Owner", "live"), agent: badge("Agent") } as const;
 const STATES: Record<Visibility, Html | null> = {
   public: null,
-  pending: badge("Awaiting approval", "warn"),
-  rejected: badge("Rejected", "bad"),
+  pending: badge("To approve", "warn"),
+  rejected: badge("Hidden", "bad"),
 };
 
 const byId = (id: string): string => `by-${id}`;
 
-/** `id`: of the comment, whose first line says what the button is about. `quiet`: what is seldom done. */
-export const decisionButton = (decision: Decision, id: string, quiet = false): Html =>
-  button(DECISIONS[decision], {
+interface DecisionLook {
+  decision: Decision;
+  /** The id of the comment, whose first line says what the button is about. */
+  id: string;
+  label?: string;
+  /** It is seldom done. */
+  quiet?: boolean;
+}
+
+/** A button of the list's form, wherever it stands. */
+export const decisionButton = ({ decision, id, label = DECISIONS[decision], quiet = false }: DecisionLook): Html =>
+  button(label, {
     small: true,
     ...(quiet && { kind: "quiet" }),
-    attributes: html`name="${decision}" value="${id}" aria-describedby="${byId(id)}"`,
+    attributes: html`form="decide" name="${decision}" value="${id}" aria-describedby="${byId(id)}"`,
   });
 
-const author = (by: Author | null): Html =>
-  by === null ? html`<span class="dim">Deleted</span>` : html`<span class="name" dir="auto">${by.name}</span>`;
+/** The first letter of a name, for eyes alone. */
+function face(by: Author | null): Html {
+  const [first = "–"] = by === null ? [] : [...by.name.trim()];
+  return html`<span class="initial${by?.kind === "owner" && " own"}" aria-hidden="true" dir="auto"
+    >${first.toUpperCase()}</span
+  >`;
+}
 
-const REASONS = { spam: "Spam", abuse: "Abuse", privacy: "Privacy", other: "Something else" } as const;
+function author(by: Author | null): Html {
+  if (by === null) return html`<span class="dim">Deleted</span>`;
+  return html`<span class="name" dir="auto">${by.kind === "owner" ? "You" : by.name}</span> ${KINDS[by.kind]}`;
+}
 
-type Report = QueueItem["reports"][number];
+const REASONS = { spam: "as spam", abuse: "as abuse", privacy: "for privacy", other: "for something else" } as const;
 
-const reportLine = ({ reason, text, created_at }: Report, now: number): Html =>
-  html`<li>
-    <strong>${REASONS[reason]}</strong> · ${ago(created_at, now)}${text !== null && html`: ${isolated(text)}`}
-  </li>`;
+export type CommentReport = QueueItem["reports"][number];
 
-export const reportsOf = (reports: readonly Report[], now: number): Html | false =>
+/** More say no more than these. */
+const SHOWN_REPORTS = 3;
+
+const reportLine = ({ reason, text, created_at }: CommentReport, now: number): Html =>
+  html`<p>
+    <strong>Reported ${REASONS[reason]}</strong> ${ago(created_at, now)}${text && html`: “${isolated(text)}”`}
+  </p>`;
+
+/** The reports of a comment, where it stands, with the two decisions on them. */
+const reportsOf = (id: string, { reports, now, may_decide }: SaidLook): Html | false =>
   reports.length > 0 &&
   html`<div class="reports">
-    <p class="small">Reported by visitors:</p>
-    <ul class="bullets small">
-      ${reports.map((report) => reportLine(report, now))}
-    </ul>
+    ${icon("warning")}
+    <div>
+      ${reports.slice(0, SHOWN_REPORTS).map((report) => reportLine(report, now))}
+      ${reports.length > SHOWN_REPORTS && html`<p>and ${count(reports.length - SHOWN_REPORTS, "more report")}</p>`}
+    </div>
+    ${
+      may_decide &&
+      html`<span class="acts"
+        >${decisionButton({ decision: "approve", id, label: "It is fine" })}
+        ${decisionButton({ decision: "reject", id, label: "Hide it" })}</span
+      >`
+    }
   </div>`;
 
 type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "created_at"> & {
@@ -73,33 +104,51 @@ type ShownComment = Pick<StoredComment, "id" | "by" | "text" | "visibility" | "c
   reply?: boolean;
 };
 
+interface SaidLook {
+  now: number;
+  decisions: readonly Decision[];
+  reports: readonly CommentReport[];
+  may_decide: boolean;
+}
+
 /** Folded away: it reaches further than what is read here. */
 const allOfTheirs = (id: string): Html =>
   html`<details class="all">
-    <summary class="small dim">All of theirs</summary>
-    <p class="small dim">
-      The network is the block of addresses that it came from: neighbours of theirs may write from it, too. What you
-      reject stays in the list of rejected ones.
-    </p>
-    <div class="acts">${decisionButton("reject-visitor", id)} ${decisionButton("reject-network", id)}</div>
+    <summary class="button quiet small" aria-describedby="${byId(id)}">More</summary>
+    <div class="card">
+      <p class="small dim">
+        The network is the block of addresses that it came from: neighbours of theirs may write from it, too. What you
+        hide stays in the list of hidden ones.
+      </p>
+      <div class="acts">
+        ${decisionButton({ decision: "reject-visitor", id })} ${decisionButton({ decision: "reject-network", id })}
+      </div>
+    </div>
   </details>`;
 
-/** `more` goes between the text and the buttons. */
-export function commentBox(
-  comment: ShownComment,
-  now: number,
-  decisions: readonly Decision[],
-  more?: Html | false,
-): Html {
+/** One comment in its thread. */
+export function saidItem(comment: ShownComment, look: SaidLook): Html {
   const { id, by, text, visibility, created_at, edited_at, reply } = comment;
+  const { now, decisions } = look;
   const waits = decisions.includes("approve");
-  return html`<p class="by" id="${byId(id)}">
-      ${author(by)} ${by && KINDS[by.kind]} ${reply && html`<span class="dim">replied</span>`} ${ago(created_at, now)}
+  const word = (decision: Decision) =>
+    decision === "approve" && visibility === "rejected" ? { label: "Show again" } : {};
+  return html`<li>
+    ${face(by)}
+    <p class="by" id="${byId(id)}">
+      ${author(by)} ${reply && html`<span class="dim">replied</span>`} ${ago(created_at, now)}
       ${edited_at && html`<span class="dim">edited</span>`} ${STATES[visibility]}
     </p>
-    ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`} ${more}
-    ${decisions.length > 0 && html`<div class="acts">${decisions.map((one) => decisionButton(one, id, one === "delete" || !waits))}</div>`}
-    ${decisions.length > 0 && by?.kind === "visitor" && allOfTheirs(id)}`;
+    ${text !== null && html`<p class="spoken" dir="auto">${text}</p>`}
+    ${
+      decisions.length > 0 &&
+      html`<div class="do">
+        ${decisions.map((decision) => decisionButton({ decision, id, ...word(decision), quiet: decision === "delete" || !waits }))}
+        ${by?.kind === "visitor" && allOfTheirs(id)}
+      </div>`
+    }
+    ${reportsOf(id, look)}
+  </li>`;
 }
 
 const OUTCOMES: Record<LetterOutcome, Html> = {

@@ -1,13 +1,16 @@
 /** The way to a site as its owner: a one-time link to press, for a form is never answered with a redirect to a site
  *  (WEB 1.6 and 7). */
 import { Refusal } from "../../base/errors.ts";
-import { decideAsOwner, rejectAllAsOwner, removeAsOwner } from "../../comments/moderate.ts";
+import { decideAsOwner, rejectAllAsOwner, removeAsOwner, replyAsOwner } from "../../comments/moderate.ts";
 import type { OwnerCtx } from "../../comments/context.ts";
 import { endAgentToken, ownerCode } from "../../comments/owner-access.ts";
 import { applySettings, resendDelivery } from "../../comments/owner-settings.ts";
 import { limitOwner } from "../../comments/limits.ts";
 import { html } from "../../html/template.ts";
+import { readForm } from "../../http/body.ts";
 import { customerOf } from "../../http/context.ts";
+import type { Site } from "../../base/types.ts";
+import type { StoredThread } from "../../store/notes.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
 import { isSessionEnded, refusals } from "../../store/refusals.ts";
 import { answerPage } from "../frame.ts";
@@ -19,6 +22,12 @@ import { type Decision, DECISIONS } from "./comment.ts";
 import { commentsPath, placeHref, placeOf } from "./comment-lists.ts";
 import { commentsPage } from "./comments.ts";
 
+/** The thread that the link is to lead to; null for the start page, also if it is gone. */
+async function threadAsked({ request, parts }: SignedIn, { site_id }: Site): Promise<StoredThread | null> {
+  const { thread = "" } = await readForm(request);
+  return COMMENT.test(thread) ? parts.store.notes.thread(site_id, thread, { kind: "owner" }) : null;
+}
+
 async function linkPage(ctx: SignedIn): Promise<Response> {
   const site = await ownSite(ctx);
   if (site.comments_mode === "off") {
@@ -27,7 +36,7 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
   }
   const parts = ctx.parts.comments;
   await limitOwner({ site, parts });
-  const { url } = await ownerCode({ parts, site, by: ctx.caller });
+  const { url } = await ownerCode({ parts, site, by: ctx.caller }, await threadAsked(ctx, site));
   const title = "Open on the site as owner";
   const body = html`<div class="stack tight">
     <div>
@@ -62,6 +71,30 @@ async function openAsOwner(ctx: Ctx): Promise<Response> {
   }
 }
 
+const COMMENT = /^c_\w{1,40}$/;
+
+/** The name of one reply, made of the key of the page that sent it; null if that is none. */
+function canonicalOf(key: string): string | null {
+  const hex = Buffer.from(key, "base64url").toString("hex");
+  return hex.length === 32 ? `urn:uuid:${hex.replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-")}` : null;
+}
+
+/** `POST …/comments/:comment/reply`: answers a thread as its owner, and leads back to it. */
+const replyToThread = accountForm({
+  page: ({ params }) => commentsPath(params.id!),
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const thread_id = ctx.params.comment!;
+    if (!COMMENT.test(thread_id)) throw refusals.unknownComment();
+    const asked = { parts: ctx.parts.comments, site, held: ctx.caller };
+    await limitOwner(asked);
+    const canonical = canonicalOf(fields.get("key") ?? "");
+    await replyAsOwner(asked, { thread_id, text: fields.get("text") ?? "", canonical });
+    return `${placeHref(site.site_id, placeOf(fields), "replied")}#${thread_id}`;
+  },
+  again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The decisions on a list of comments. Each leads back to the same list (WEB 7). */
 const DONE: Record<Decision, string> = {
   approve: "approved",
@@ -82,7 +115,7 @@ function pressedIn(fields: URLSearchParams): Pressed {
   const decision = (Object.keys(DECISIONS) as Decision[]).find((one) => fields.has(one));
   const id = decision && fields.get(decision)!;
   if (decision === undefined) throw new Refusal("invalid_input", "Nothing was decided: no comment was named.");
-  if (!/^c_\w{1,40}$/.test(id!)) throw refusals.unknownComment();
+  if (!COMMENT.test(id!)) throw refusals.unknownComment();
   return { decision, id: id! };
 }
 
@@ -166,6 +199,7 @@ export const COMMENT_ROWS: readonly Route[] = [
   ["POST", "/dashboard/sites/:id/comments/decide", decideOnComment],
   ["POST", "/dashboard/sites/:id/comments/resend", resendLetter],
   ["POST", "/dashboard/sites/:id/comments/owner", openAsOwner],
+  ["POST", "/dashboard/sites/:id/comments/:comment/reply", replyToThread],
   ["POST", "/dashboard/sites/:id/comments/tokens/:token/revoke", revokeAgentToken],
   ["POST", "/dashboard/sites/:id/comments/webhook/remove", removeWebhook],
 ];

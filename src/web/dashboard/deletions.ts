@@ -262,6 +262,7 @@ const confirmation = (word: string, refusal?: Refusal): Html =>
     name: "confirm",
     label: html`Type <bdi>${word}</bdi> to confirm`,
     refusal,
+    class: "short",
     attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,
   });
 

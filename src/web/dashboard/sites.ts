@@ -1,5 +1,6 @@
 /** `/dashboard`: an account's sites, a page of them at a time (WEB 5). */
 import { Refusal } from "../../base/errors.ts";
+import { UNIT_MS } from "../../base/units.ts";
 import { createGate } from "../../run/gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
@@ -11,6 +12,7 @@ import { badge, button, command, hiddenField, icon, linkButton, siteLink } from 
 import { accountPage, type SignedIn } from "../who.ts";
 import { count, figure } from "../browser/wording.ts";
 import { ago, isolated, titled } from "../words.ts";
+import { commentsPath, placeHref } from "./comment-lists.ts";
 import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 import { STATE_BADGES } from "./state-badges.ts";
@@ -61,8 +63,35 @@ function rowBadge(state: SiteState, warned: number): Html | null {
   return warned > 0 ? badge(count(warned, "warning"), "warn") : null;
 }
 
-function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
+const NOTES = [
+  ["pending", "to approve", "warn"],
+  ["reported", "reported", "warn"],
+  ["open", "open", ""],
+] as const;
+
+/** The badges of what was said on the site's pages: each leads to the box to answer. */
+const noteBadges = ({ site_id }: OwnedSite["site"], notes: OwnedSite["notes"]): Html[] =>
+  NOTES.filter(([show]) => notes[show] > 0).map(([show, words, kind]) => {
+    const href = show === "open" ? commentsPath(site_id) : placeHref(site_id, { show, cursor: "" });
+    const amount = notes[show] > 99 ? "99+" : notes[show];
+    return html`<a class="badge ${kind}" href="${href}">${amount} ${words}</a>`;
+  });
+
+/** The time that the list is sorted by. When the site was made is said besides if it was deployed a day or more after that. */
+function times({ site, live }: OwnedSite, sort: Filter["sort"], now: number): Html {
+  const made = html`<span>Made ${ago(site.created_at, now)}</span>`;
+  if (sort === "created") return made;
+  const apart = Math.abs(Date.parse(live.created_at) - Date.parse(site.created_at)) > UNIT_MS.d;
+  return html`<span>Deployed ${ago(live.created_at, now)}</span> ${apart && made}`;
+}
+
+/** A title that only repeats the name says nothing. */
+const titleBeside = (title: string | null, name: string): Html | false =>
+  title?.trim() !== name && html` · ${titled(title)}`;
+
+function row(ctx: SignedIn, one: OwnedSite, sort: Filter["sort"]): Html {
   const { parts } = ctx;
+  const { site, live, notes } = one;
   const [now, name, url] = [parts.now(), nameOf(site), siteUrl(parts.config, site.slug)];
   return html`<li>
     <label class="pick"
@@ -71,13 +100,11 @@ function row(ctx: SignedIn, { site, live }: OwnedSite): Html {
     ${looks(ctx) && thumbnail(site.site_id, site.live_version_id, live.pictured)}
     <div>
       <a class="name cut" href="${pathOfSite(site.site_id)}" dir="auto">${name}</a>
-      <p class="sub">${siteLink(url, new URL(url).host)} · ${titled(live.title)}</p>
+      <p class="sub">${siteLink(url, new URL(url).host)}${titleBeside(live.title, name)}</p>
     </div>
     <div class="facts-of">
-      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))}
-      <p class="when">
-        <span>Deployed ${ago(live.created_at, now)}</span> <span>Made ${ago(site.created_at, now)}</span>
-      </p>
+      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))} ${noteBadges(site, notes)}
+      <p class="when">${times(one, sort, now)}</p>
     </div>
   </li>`;
 }
@@ -106,13 +133,15 @@ const list = (ctx: SignedIn, filter: Filter, { rows, page, pages }: SitesFound):
     <div class="card sites${looks(ctx) && " pictured"}">
       <div class="all" data-select-all></div>
       <ul class="rows" role="list" aria-label="Sites">
-        ${rows.map((one) => row(ctx, one))}
+        ${rows.map((one) => row(ctx, one, filter.sort))}
       </ul>
     </div>
-    <div class="below">
-      ${button(html`<span>Delete selected…<span data-select-count></span></span>`, { kind: "danger", small: true })}
-      ${pagesNav(page, pages, (to) => hrefOf("/dashboard", fieldsOf(filter, to)))}
+    <div class="selected" data-selected>
+      <span class="scripted" role="status" data-select-count></span>
+      ${button(html`Delete<span data-select-word> selected</span>…`, { kind: "danger", small: true })}
+      ${button("Cancel", { kind: "quiet", small: true, attributes: html`type="button" data-select-none hidden` })}
     </div>
+    <div class="below">${pagesNav(page, pages, (to) => hrefOf("/dashboard", fieldsOf(filter, to)))}</div>
   </form>`;
 
 const summary = ({ matching, total }: SitesFound, { q }: Filter): Html =>
@@ -127,15 +156,15 @@ const busy = (): Refusal =>
  *  half a second. */
 const searching = createGate({ width: 1, ms: 10_000, most: [64, 8], late: busy });
 
-async function find({ caller: { account_id }, parts, query }: SignedIn, filter: Filter): Promise<SitesFound> {
-  const page = () => parts.store.ownership.page(account_id, { ...filter, page: pageOf(query), per_page: PER_PAGE });
-  return filter.q === "" ? page() : searching.run(page, [account_id]);
+export async function findSites({ caller: { account_id }, parts }: SignedIn, asked: AskedSites): Promise<SitesFound> {
+  const page = () => parts.store.ownership.page(account_id, asked);
+  return asked.q === "" ? page() : searching.run(page, [account_id]);
 }
 
 /** `GET /dashboard?q=&sort=&page=`. */
 export const showSites = accountPage(async (ctx) => {
   const filter = filterOf(ctx.query);
-  const found = await find(ctx, filter);
+  const found = await findSites(ctx, { ...filter, page: pageOf(ctx.query), per_page: PER_PAGE });
   const { total, matching } = found;
   const body = html`<div class="pagehead">
       <div>

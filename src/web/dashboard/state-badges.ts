@@ -14,7 +14,8 @@ export const STATE_BADGES = {
   expired: null,
 } as const;
 
-/** The parts of a site's page besides its versions: its name and address, its settings, the link to its deletion. */
+/** With its full stop, which many an operator has typed. */
+const sentenceOf = (reason: string): string => (/[.!?…。]$/.test(reason.trim()) ? reason.trim() : `${reason.trim()}.`);
 
 /** The reason why the site takes no changes for now, and the person to ask; nothing if it takes them. */
 export function heldNotice({ parts }: SignedIn, site: Site): Html | null {
@@ -23,8 +24,8 @@ export function heldNotice({ parts }: SignedIn, site: Site): Html | null {
   const { contact } = parts.config;
   const why =
     state === "disabled"
-      ? html`The operator has disabled this site: <span dir="auto">${site.disabled_reason}</span>. Nobody sees it, and
-          it takes no new version.`
+      ? html`The operator has disabled this site:
+          <span dir="auto">${sentenceOf(site.disabled_reason ?? "")}</span> Nobody sees it, and it takes no new version.`
       : html`The operator has frozen this site: visitors see it, and it takes no changes for now.`;
   return warningBox(html`${why} ${contact !== null && html`Questions or an appeal: ${contactLink(contact)}`}`);
 }

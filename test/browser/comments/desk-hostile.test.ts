@@ -40,7 +40,7 @@ async function writeAll(): Promise<void> {
 beforeAll(async () => {
   server = await startServer(FREE);
   ann = await visitorOf(server);
-  site = await ann.deploy({ "index.html": "<title>x</title>x", [ODD_PAGE]: "<title>x</title>x" });
+  site = await ann.deploy({ "index.html": "<title>x</title>x", [ODD_PAGE]: "x" });
   await turnOn(server, site, "anonymous");
   await writeAll();
   browser = await openBrowser();
@@ -53,7 +53,7 @@ afterAll(async () => {
 });
 
 const OURS =
-  "a,blockquote,body,button,code,details,div,fieldset,footer,form,h1,h2,head,header,html,input,label,legend,li,link,main,meta,nav,ol,p,path,rect,script,section,span,strong,summary,svg,time,title,ul";
+  "a,blockquote,body,button,code,details,div,fieldset,footer,form,h1,h2,head,header,html,input,label,legend,li,link,main,meta,nav,ol,p,path,rect,script,section,span,strong,summary,svg,textarea,time,title,ul";
 /** Elements that are none of the page's own, attributes that run, addresses that lead elsewhere. */
 const STRANGE = `[...document.querySelectorAll("*")].flatMap((element) => {
   const odd = [...element.attributes].filter(({ name, value }) =>

@@ -45,19 +45,20 @@ describe("settings", () => {
     await browser.visit(`${server.base_url}/dashboard/sites/${site.site_id}`);
     await press(browser, "link", "Comments of this site");
     await browser.shows("Comments are off");
-    expect(await named(browser, "heading")).toEqual(["Comments", "Comments are off", "Settings"]);
-    await byRole(browser, "radiogroup", "Comments");
-    await press(browser, "radio", "Anonymous");
-    await press(browser, "button", "Save settings");
+    expect(await named(browser, "heading")).toEqual(["Comments", "Comments are off"]);
+    await byRole(browser, "radiogroup", "Who may write");
+    await press(browser, "button", "Turn on comments");
     expect(searchOf(await browser.shows("The settings are saved."))).toBe("?show=open&done=saved");
     expect(await seenByAll("/")).toEqual([]);
-    await press(browser, "radio", "Passcode");
-    await press(browser, "button", "Save settings");
+    expect(await named(browser, "textbox")).toEqual([]); // no passcode in this mode
+    await press(browser, "radio", "People with a passcode");
+    await byRole(browser, "textbox", "Passcode");
+    await press(browser, "button", "Save");
     const refused = await browser.shows("needs a passcode");
     expect(refused.title).toStartWith("Error: ");
     expect((await byRole(browser, "textbox", "Passcode")).is).toMatchObject({ invalid: "true", focused: true });
     await fill(browser, "textbox", "Passcode", "open sesame");
-    await press(browser, "button", "Save settings");
+    await press(browser, "button", "Save");
     await browser.shows("The settings are saved.");
     await byRole(browser, "textbox", "New passcode");
     expect(await seenByAll("/")).toEqual(["401"]);
@@ -67,7 +68,7 @@ describe("settings", () => {
 });
 
 describe("threads", () => {
-  test("WEB 7: what waits is approved and rejected, and each button leads back to its list", async () => {
+  test("WEB 7: what waits is approved and hidden, and each button leads back to its list", async () => {
     await someone();
     await turnOn(server, site, "approved");
     await visitor().comment("Buy moorings");
@@ -76,21 +77,22 @@ describe("threads", () => {
     expect(page.failures).toEqual([]);
     await byRole(browser, "navigation", "Threads");
     expect((await byRole(browser, "link", "Open 2")).is).toMatchObject({});
-    await press(browser, "link", "Pending 2");
+    await press(browser, "link", "To approve 2");
     await browser.shows("Is this still true?");
-    await byRole(browser, "list", "Pending");
+    await byRole(browser, "list", "To approve");
     await browser.click("button[name=approve]"); // the newest stands first
     expect(searchOf(await browser.shows("Approved: everybody sees it."))).toBe("?show=pending&done=approved");
-    await press(browser, "button", "Reject");
-    expect(searchOf(await browser.shows("Rejected: nobody sees it any more."))).toBe("?show=pending&done=rejected");
+    await press(browser, "button", "Hide");
+    expect(searchOf(await browser.shows("Hidden: nobody sees it any more."))).toBe("?show=pending&done=rejected");
     expect(await named(browser, "heading")).toContain("Nothing waits for you");
     expect([await seenByAll("/"), await seenByAll("/guide.html")]).toEqual([[], ["Is this still true?"]]);
-    await press(browser, "link", "Rejected 1");
+    await press(browser, "link", "Hidden 1");
     await browser.shows("Buy moorings");
     await press(browser, "button", "Delete");
     await browser.shows("The comment is deleted.");
     await press(browser, "link", "Open 1");
-    expect((await browser.shows(PASSAGE)).text).toContain("/guide.html");
+    await browser.shows(PASSAGE);
+    await byRole(browser, "link", "Guide");
     await press(browser, "button", "Resolve");
     expect(searchOf(await browser.shows("The thread is resolved."))).toBe("?show=open&done=resolved");
     await press(browser, "link", "Resolved 1");
@@ -100,7 +102,7 @@ describe("threads", () => {
     await byRole(browser, "link", "Open 1");
   }, 60_000);
 
-  test("A26 all of a visitor is rejected from below one of their words", async () => {
+  test("A26 all of a visitor is hidden from below one of their words", async () => {
     await someone();
     await turnOn(server, site, "anonymous");
     const heron = visitor();
@@ -111,21 +113,35 @@ describe("threads", () => {
     expect(page.failures).toEqual([]);
     await browser.click("details.all summary"); // the newest stands first
     await browser.click("details.all[open] button[name=reject-visitor]");
-    const said = await browser.shows("Rejected: nobody sees any of them any more.");
+    const said = await browser.shows("Hidden: nobody sees any of them any more.");
     expect(searchOf(said)).toBe("?show=open&done=all-rejected");
     expect(await seenByAll("/")).toEqual(["Is this still true?"]);
-    await press(browser, "link", "Rejected 2");
+    await press(browser, "link", "Hidden 2");
     await browser.shows("Buy more moorings");
   }, 60_000);
 
-  test("WEB 7: page and version are links to the site's own hosts", async () => {
+  test("WEB 7: two presses from the list of sites an answer is on the page", async () => {
+    await someone();
+    await turnOn(server, site, "anonymous");
+    await visitor().comment("Where?", { page: "/guide.html", exact: PASSAGE });
+    await browser.visit(`${server.base_url}/dashboard`);
+    await press(browser, "link", "1 open");
+    await browser.shows("Where?");
+    await browser.evaluate("document.querySelector('.reply textarea').focus()");
+    await browser.type("At the slip.");
+    await press(browser, "button", "Reply");
+    const said = await browser.shows("Your reply is on the page.");
+    expect([said.failures, new URL(said.url).hash.startsWith("#c_")]).toEqual([[], true]);
+    expect(await seenByAll("/guide.html")).toEqual(["Where?", "At the slip."]);
+  }, 60_000);
+
+  test("WEB 7: page and thread are links to the site's own host", async () => {
     await someone();
     await turnOn(server, site, "anonymous");
     const id = await visitor().comment("Where?", { page: "/guide.html", exact: PASSAGE });
     await open();
-    expect(await hrefOf(browser, "/guide.html")).toBe(`${site.url}/guide.html#svc-${id}`);
-    const version = site.url.replace("://", `://${site.version_id}--`);
-    expect(await hrefOf(browser, site.version_id)).toBe(`${version}/guide.html`);
+    expect(await hrefOf(browser, "Guide")).toBe(`${site.url}/guide.html`);
+    expect(await hrefOf(browser, "Show on the page")).toBe(`${site.url}/guide.html#svc-${id}`);
   }, 60_000);
 
   test("WEB 7: all of it by keyboard alone", async () => {
@@ -141,9 +157,9 @@ describe("threads", () => {
       return at;
     };
     for (let i = 0; i < 40 && (await tab())?.name !== "Approve"; i++);
-    const links = ["Open 1", "Resolved 0", "Pending 1", "Reported 0", "Rejected 0"].map((name) => `link ${name}`);
+    const links = ["Open 1", "To approve 1", "Reported 0", "Resolved 0", "Hidden 0"].map((name) => `link ${name}`);
     expect(order[0]).toBe("link Skip to content");
-    expect(order).toEqual(expect.arrayContaining([...links, "link /index.html", "button Open on the site as owner"]));
+    expect(order).toEqual(expect.arrayContaining([...links, "link x", "button Show on the page"]));
     await browser.press("Enter");
     await browser.shows("Approved: everybody sees it.");
     expect(await seenByAll("/")).toEqual(["by keyboard"]);
@@ -168,7 +184,7 @@ describe("the way to the site as owner", () => {
     await someone();
     await turnOn(server, site, "anonymous");
     await open();
-    await press(browser, "button", "Open on the site as owner");
+    await press(browser, "button", "Open as owner");
     const page = await browser.shows("within five minutes");
     expect([page.title, page.failures]).toEqual(["Open on the site as owner · svc", []]);
     const { host } = new URL(site.url);

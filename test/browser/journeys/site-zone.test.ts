@@ -119,7 +119,7 @@ test("WEB 4.5: offline on a site's page; back online Try again publishes once", 
   const folder = await world.folder("wire", { "index.html": PAGE("Wire") });
   await world.offline(true);
   await world.drop(folder);
-  expect(await world.alert()).toBe("You are offline.");
+  expect(await world.alert()).toBe("You are offline. Nothing was published; your files are still here.");
   await world.offline(false);
   await press(world.browser, "button", "Try again");
   await byRole(world.browser, "heading", /^Your new version is live$/);

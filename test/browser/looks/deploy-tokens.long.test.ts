@@ -38,9 +38,9 @@ const submit = (name: string) => `(() => {
 
 describe.each<[state: string, path: string, says: string, act?: string]>([
   ["the account", "/dashboard/account", "Never used"],
-  ["the page that makes one", MAKE, "What it may"],
+  ["the page that makes one", MAKE, "Permissions"],
   ["the same, refused", MAKE, "a name has 1 to 80 visible characters", submit(LONG.repeat(2))],
-  ["one, shown this once", MAKE, "Keep it now", submit(LONG)],
+  ["one, shown this once", MAKE, "Copy your token now", submit(LONG)],
 ])("%s", (_state, path, says, act) => {
   test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {
     for (const [width, scheme] of LOOKS) {
@@ -60,20 +60,20 @@ describe.each<[state: string, path: string, says: string, act?: string]>([
 
 test("by keyboard alone: a name, Enter, and the token stands there to be copied", async () => {
   await sized(browser, 1280);
-  await browser.visit(server.base_url + MAKE, "What it may");
+  await browser.visit(server.base_url + MAKE, "Permissions");
   await browser.evaluate(`document.querySelector("#name").focus()`);
   await browser.type("by keyboard");
   await browser.press("Enter");
-  await browser.shows("Keep it now");
+  await browser.shows("Copy your token now");
   expect(await browser.evaluate<string>(`document.querySelector("#deploy-token").value`)).toMatch(/^svc_deploy_/);
   expect(await browser.evaluate<boolean>(`document.querySelector("button[data-copy]").checkVisibility()`)).toBe(true);
 }, 60_000);
 
 test("WEB 1.4: a reload of the page that shows a token makes no second one, and leads to the account", async () => {
   const made = () => server.rows("deploy_tokens");
-  await browser.visit(server.base_url + MAKE, "What it may");
+  await browser.visit(server.base_url + MAKE, "Permissions");
   await browser.evaluate(submit("reloaded"));
-  await browser.shows("Keep it now");
+  await browser.shows("Copy your token now");
   const before = made();
   await browser.evaluate("location.reload()").catch(() => {});
   expect((await browser.shows("Deploy tokens")).url).toBe(`${server.base_url}/dashboard/account`);

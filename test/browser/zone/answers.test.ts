@@ -1,7 +1,7 @@
 /** WEB 4.5 in Chromium: each answer that can come. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { until } from "../../kit/until.ts";
-import { byRole, focused, press, things } from "../by-role.ts";
+import { byRole, focused, hrefOf, press, things } from "../by-role.ts";
 import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
 import { longTest, partOf } from "../../kit/whole.ts";
 
@@ -20,6 +20,8 @@ const sites = (): number => world.server.rows("sites");
 const live = async (): Promise<void> => {
   await world.in("done");
 };
+
+const KEPT = "Nothing was published; your files are still here.";
 
 describe("WEB 4.5: when it does not work", () => {
   const error = "The server's own words.";
@@ -69,7 +71,9 @@ describe("WEB 4.5: when it does not work", () => {
     const before = sites();
     world.fates.push("lost");
     await world.drop(site);
-    expect(await world.alert()).toBe("The server cannot be reached. Check your connection.");
+    expect(await world.alert()).toBe(
+      "The server cannot be reached. Check your connection. It may be published already. Your files are still here: trying again publishes them once.",
+    );
     expect(sites()).toBe(before + 1);
     await press(world.browser, "button", "Try again");
     await live();
@@ -95,7 +99,7 @@ describe("WEB 4.5: when it does not work", () => {
   test("offline says so; back online Try again publishes", async () => {
     await world.offline(true);
     await world.drop(site);
-    expect(await world.alert()).toBe("You are offline.");
+    expect(await world.alert()).toBe(`You are offline. ${KEPT}`);
     await world.offline(false);
     await press(world.browser, "button", "Try again");
     await live();
@@ -109,7 +113,7 @@ describe("WEB 4.5: when it does not work", () => {
     expect(await world.alert()).toBe("You were signed out, and nothing was published.");
     await world.offline(true);
     await press(world.browser, "button", "Try again");
-    await until(async () => (await world.alert()) === "You are offline.");
+    await until(async () => (await world.alert()) === `You are offline. ${KEPT}`);
     await world.offline(false);
     await press(world.browser, "button", "Try again");
     await live();
@@ -125,7 +129,7 @@ describe("WEB 4.5: when it does not work", () => {
     await world.browser.evaluate(`void (window.real = fetch,
       window.fetch = (url, init) => url === "/" ? Promise.resolve(new Response("", { status: 503 })) : real(url, init))`);
     await press(world.browser, "button", "Try again");
-    await until(async () => (await world.alert()) === "The server cannot be reached. Check your connection.");
+    await until(async () => (await world.alert()) === `The server cannot be reached. Check your connection. ${KEPT}`);
     await world.browser.evaluate("void (window.fetch = window.real)");
     await press(world.browser, "button", "Try again");
     await live();
@@ -146,8 +150,9 @@ describe("WEB 4.5: when it does not work", () => {
     world.fates.push({ status: 429, body: { error }, headers: { "retry-after": "2" } });
     await world.drop(site);
     expect(await world.alert()).toBe(
-      "Too many sites from your address. Try again in 2 seconds, or sign in: an account's deploys are not limited.",
+      `Too many sites from your address. Try again in 2 seconds, or sign in: an account's deploys are not limited. ${KEPT}`,
     );
+    expect(await hrefOf(world.browser, "sign in")).toEndWith("/signin");
     expect((await byRole(world.browser, "button", "Try again")).is["disabled"]).toBe(true);
     await until(async () => (await byRole(world.browser, "button", "Try again")).is["disabled"] !== true);
     await press(world.browser, "button", "Try again");

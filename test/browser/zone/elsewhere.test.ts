@@ -36,7 +36,7 @@ test("WEB 4.4: with SVC_CHALLENGE=pow the proof is made before the upload, which
   await world.open();
   await world.drop(await world.folder("ok", { "index.html": PAGE }));
   await world.in("done");
-  const stages = ["Reading 1 file", "Zipping", "Proving this is no robot", "Uploading", "Publishing"];
+  const stages = ["Reading 1 file", "Zipping", "Proving this is no robot", "Uploading ok", "Publishing"];
   expect(await world.statuses()).toEqual(stages);
   expect(world.deploys).toHaveLength(1);
 }, 60_000);
@@ -53,7 +53,7 @@ test("WEB 4.5: a challenge that the server cannot make is the server's fault, an
   await world.drop(await world.folder("ok", { "index.html": PAGE }));
   await world.in("failed");
   expect(await browser.evaluate<string>(`document.querySelector('[role="alert"]').innerText`)).toBe(
-    "Something went wrong on the server (request req_proof).",
+    "Something went wrong on the server (request req_proof). Nothing was published; your files are still here.",
   );
   expect(world.deploys).toHaveLength(0);
   await browser.cdp("Fetch.disable");

@@ -30,7 +30,7 @@ describe("WEB 4.4: progress", () => {
     expect(await focused(world.browser)).toEqual({ role: "progressbar", name: "Publishing" });
     held.resolve();
     await live();
-    expect(await world.statuses()).toEqual(["Reading 1 file", "Zipping", "Uploading", "Publishing"]);
+    expect(await world.statuses()).toEqual(["Reading 1 file", "Zipping", "Uploading site", "Publishing"]);
   });
 
   /** More than lies in buffers between. */
@@ -48,8 +48,10 @@ describe("WEB 4.4: progress", () => {
     world.stall(true);
     await world.browser.evaluate(`document.querySelector('[data-choose="folder"]').focus()`);
     await world.choose("folder", large);
-    await until(async () => (await world.statuses()).includes("Uploading"));
+    await until(async () => (await world.statuses()).includes("Uploading large"));
     expect(await focused(world.browser)).toEqual({ role: "button", name: "Cancel" });
+    const shown = await world.browser.evaluate<string>(`document.querySelector('[data-part="status"]').textContent`);
+    expect(shown).toMatch(/^Uploading large: \d+(\.\d)? of 10 MB$/);
     await world.browser.press("Enter");
     await world.in("idle");
     world.stall(false);

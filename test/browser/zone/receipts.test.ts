@@ -125,12 +125,17 @@ describe("WEB 4.6: the receipt", () => {
 describe("WEB 4.7: the sites of this browser", () => {
   test("one that is published stands there at once and after a reload, with what opens it and no claim token", async () => {
     const { url, site_id } = await publish();
+    const ring = "getComputedStyle(document.activeElement).outlineStyle + document.activeElement.localName";
+    expect(await world.browser.evaluate<string>(ring)).toBe("noneh2"); // it is read from there, and not pressed
     const [entry] = await stored();
-    expect(Object.keys(entry!).sort()).toEqual(["expires_at", "manage_token", "site_id", "slug", "url"]);
+    expect(Object.keys(entry!).sort()).toEqual(["expires_at", "manage_token", "site_id", "slug", "title", "url"]);
     expect(entry).toMatchObject({ site_id });
     await world.open();
     expect(await named(world.browser, "region")).toEqual(["Publish", "Sites made in this browser", "From a terminal"]);
-    expect(await named(world.browser, "link")).toContain(url.replace(/\/$/, ""));
+    expect(await hrefOf(world.browser, "Harbour")).toBe(url.replace(/\/?$/, "/"));
+    expect(await world.browser.evaluate<string>("document.querySelector('svc-sites .sub').innerText")).toStartWith(
+      `${new URL(url).host} · Here until `,
+    );
     expect(await hrefOf(world.browser, "Sign in to keep them")).toContain("/signin");
   });
 

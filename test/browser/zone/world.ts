@@ -111,7 +111,9 @@ async function handle(
 const RECORD = `addEventListener("DOMContentLoaded", () => {
   window.told = [];
   const note = () => {
-    const text = document.querySelector('[data-part="status"]')?.textContent;
+    const status = document.querySelector('[data-part="status"]')?.cloneNode(true);
+    status?.querySelectorAll("[aria-hidden]").forEach((figures) => figures.remove()); // nobody hears them
+    const text = status?.textContent;
     if (text && told.at(-1) !== text) told.push(text);
   };
   new MutationObserver(note).observe(document, { subtree: true, childList: true, characterData: true });

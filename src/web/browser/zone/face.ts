@@ -1,8 +1,8 @@
 /** The zone as it looks in each of its states. It decides nothing. */
 import { icon } from "../../parts.ts";
-import { button, code, el, made } from "./dom.ts";
+import { button, code, el, made, theirs } from "./dom.ts";
 import type { Offer, Trouble } from "./refusals.ts";
-import { size } from "./words.ts";
+import { size, sizeDone } from "./words.ts";
 
 type State = "idle" | "working" | "asking" | "failed" | "done";
 
@@ -46,14 +46,23 @@ function offered({ offers = [], wait_s }: Trouble, press: (offer: Offer) => void
   });
 }
 
-function alertOf({ sentence, lines = [], files = [] }: Trouble): HTMLElement {
+const SIGN_IN = "sign in";
+
+/** The sentence, in which these words are the way there. */
+function withSignIn(sentence: string): (Node | string)[] {
+  const [before = "", ...after] = sentence.split(SIGN_IN);
+  const link = el("a", { href: "/signin", target: "_blank", rel: "noopener" }, SIGN_IN);
+  return after.length === 0 ? [before] : [before, link, after.join(SIGN_IN)];
+}
+
+function alertOf({ sentence, sign_in = false, lines = [], files = [] }: Trouble): HTMLElement {
   const list = files.map(({ path, bytes }) =>
     el("li", {}, code(path), " ", el("span", { class: "size" }, size(bytes))),
   );
   const words = el(
     "div",
     {},
-    el("p", { dir: "auto" }, sentence),
+    el("p", { dir: "auto" }, ...(sign_in ? withSignIn(sentence) : [sentence])),
     ...lines.map((line) => el("p", { dir: "auto" }, line)),
     list.length > 0 && el("ul", {}, ...list),
   );
@@ -87,6 +96,7 @@ export class Face {
   readonly #region_name: string;
   #title_words: string | null = null;
   #bar: HTMLElement | null = null;
+  #figures: { element: HTMLElement; bytes: number } | null = null;
   #cancel: HTMLButtonElement | null = null;
 
   constructor(readonly zone: HTMLElement) {
@@ -101,7 +111,7 @@ export class Face {
   #draw(state: State, ...children: (Node | null)[]): void {
     this.zone.dataset["state"] = state;
     document.querySelector("main")!.dataset["publishing"] = state;
-    [this.#bar, this.#cancel] = [null, null];
+    [this.#bar, this.#cancel, this.#figures] = [null, null, null];
     this.#content.replaceChildren(...children.filter((child) => child !== null));
   }
 
@@ -119,7 +129,15 @@ export class Face {
   }
 
   say(words: string, ...more: Node[]): void {
+    this.#figures = null;
     this.#status.replaceChildren(words, ...more);
+  }
+
+  /** Says what is uploaded. The figures beside it go on with `progress`; no screen reader says each of them. */
+  uploading(name: string, bytes: number): void {
+    const element = el("span", { "aria-hidden": "true" });
+    this.say("Uploading ", theirs(name), element);
+    this.#figures = { element, bytes };
   }
 
   idle(): void {
@@ -148,6 +166,10 @@ export class Face {
     if (percent === null) bar.removeAttribute("aria-valuenow");
     else bar.setAttribute("aria-valuenow", percent);
     (bar.firstChild as HTMLElement).style.width = percent === null ? "" : `${percent}%`;
+    if (part !== null && this.#figures) {
+      const { element, bytes } = this.#figures;
+      element.textContent = `: ${sizeDone(part, bytes)}`;
+    }
   }
 
   cancellable(yes: boolean): void {

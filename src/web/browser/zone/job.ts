@@ -30,6 +30,12 @@ export interface Job {
   signed_out: boolean;
   /** No answer came to one of its tries: the server may have taken it. */
   lost: boolean;
+  /** Its last byte went out. */
+  sent: boolean;
+  /** The name of the folder or file; empty before it was looked at. */
+  name: string;
+  /** The title of its start page, for this browser's list. */
+  title: string | null;
   /** The element that had the focus. */
   from: Element | null;
 }
@@ -124,8 +130,12 @@ const onlyZip = ({ files }: Collected): Found | null =>
 
 async function whatToSend(job: Job, stage: Stage): Promise<{ collected: Collected; zip: Found | null }> {
   const { source, controller } = job;
-  if ("text" in source) return { collected: await pastedFile(job, stage, source.text), zip: null };
+  if ("text" in source) {
+    job.name = pastedName(source.text);
+    return { collected: await pastedFile(job, stage, source.text), zip: null };
+  }
   const all = await collect(source.given, controller.signal);
+  job.name = (source.given.length === 1 && source.given[0]!.name) || count(all.files.length, "file");
   stopAt(nothingIn(all));
   // A folder that holds a zip is a site that offers it.
   const given_file = source.given.length === 1 && "file" in source.given[0]!;
@@ -133,7 +143,7 @@ async function whatToSend(job: Job, stage: Stage): Promise<{ collected: Collecte
   if (zip) return { collected: all, zip };
   const folder = builtFolder(all);
   const collected = folder === null ? all : await chosenPart(job, stage, all, folder);
-  stopAt(tooMuch(collected, stage.setup));
+  stopAt(tooMuch(collected, stage.setup, job.name));
   if (!hasPage(collected.files)) await askForList(job, stage, collected);
   return { collected, zip: null };
 }
@@ -150,8 +160,28 @@ export async function zipOf(job: Job, stage: Stage): Promise<Blob> {
   const bytes = zip ? await asItIs(worker, zip.file, signal) : await zipped(job, stage, files);
   stopAt(zipTooLarge(bytes.size, stage.setup, files));
   job.left_out = secrets;
+  job.title = await titleIn(files);
   job.zip = bytes;
   return bytes;
+}
+
+const LONGEST_TITLE = 200;
+const HEAD_BYTES = 64 * 1024;
+
+/** The title of the page that `/` shows, as far as that can be told here; the server knows better, but this list is only for
+ *  the person's own eyes. */
+async function titleIn(files: readonly Found[]): Promise<string | null> {
+  const page =
+    files.find(({ path }) => /^index\.(?:html?|md)$/i.test(path)) ?? (files.length === 1 ? files[0] : undefined);
+  if (page === undefined || !/\.(?:html?|md)$/i.test(page.path)) return null;
+  const text = await page.file
+    .slice(0, HEAD_BYTES)
+    .text()
+    .catch(() => "");
+  const title = /\.md$/i.test(page.path)
+    ? /^#\s+(.+)$/m.exec(text)?.[1]
+    : new DOMParser().parseFromString(text, "text/html").title;
+  return [...(title ?? "").trim()].slice(0, LONGEST_TITLE).join("") || null;
 }
 
 async function zipped(job: Job, { stage, setup }: Stage, files: readonly Found[]): Promise<Blob> {

@@ -8,11 +8,15 @@ export interface LocalSite {
   manage_token: string;
   /** Epoch milliseconds. */
   expires_at: number;
+  /** The title of its start page; null if it has none, or if that is not known. */
+  title: string | null;
 }
 
 const KEY = "svc-sites";
 /** The most sites that are kept, as in the command line's registry. */
 const MOST = 64;
+
+const LONGEST_TITLE = 400;
 
 /** No date is later: to write one down throws. */
 const LAST_TIME = 8.64e15;
@@ -20,11 +24,19 @@ const LAST_TIME = 8.64e15;
 const matches = (value: unknown, pattern: RegExp): value is string => typeof value === "string" && pattern.test(value);
 
 function siteIn(value: unknown): LocalSite[] {
-  const { site_id, slug, url, manage_token, expires_at } = Object(value) as Partial<Record<keyof LocalSite, unknown>>;
+  const {
+    site_id,
+    slug,
+    url,
+    manage_token,
+    expires_at,
+    title: said,
+  } = Object(value) as Partial<Record<keyof LocalSite, unknown>>;
   if (!matches(site_id, /^site_[0-9a-z]{20}$/) || !matches(slug, /^[0-9a-z-]{1,63}$/)) return [];
   if (!matches(url, /^https?:\/\/[^\s]{1,300}$/) || !matches(manage_token, /^svc_manage_[\w-]{20,100}$/)) return [];
+  const title = typeof said === "string" && said.trim() !== "" ? said.slice(0, LONGEST_TITLE) : null;
   return typeof expires_at === "number" && expires_at <= LAST_TIME
-    ? [{ site_id, slug, url, manage_token, expires_at }]
+    ? [{ site_id, slug, url, manage_token, expires_at, title }]
     : [];
 }
 

@@ -61,6 +61,9 @@ export class Machine {
       busy: false,
       signed_out: false,
       lost: false,
+      sent: false,
+      name: "",
+      title: null,
       from: document.activeElement,
     };
     this.#job = job;
@@ -84,6 +87,12 @@ export class Machine {
     this.#said.add(words);
     this.parts.face.say(words);
   };
+
+  #uploading({ name }: Job, { size }: Blob): void {
+    if (this.#said.has("Uploading")) return;
+    this.#said.add("Uploading");
+    this.parts.face.uploading(name, size);
+  }
 
   async #run(job: Job): Promise<void> {
     this.#said = new Set();
@@ -115,9 +124,12 @@ export class Machine {
         key,
         without_account,
         signal,
-        stage: this.#stage,
+        stage: (words) => (words === "Uploading" ? this.#uploading(job, zip) : this.#stage(words)),
         progress: (part) => face.progress(part),
-        cancellable: (yes) => face.cancellable(yes),
+        cancellable: (yes) => {
+          job.sent = !yes;
+          face.cancellable(yes);
+        },
       },
       setup,
     );
@@ -130,7 +142,7 @@ export class Machine {
     if (job.target.kind === "local" && (answer?.status === 401 || answer?.status === 404))
       return this.#drop(job.target.site);
     job.signed_out = answer?.status === 401;
-    job.lost ||= answer === null;
+    job.lost ||= answer === null && job.sent;
     this.#failed(job, troubleOf(answer, this.#publisher(job), navigator.onLine));
   }
 
@@ -145,12 +157,13 @@ export class Machine {
       signed_in: csrf !== null && withAccount(job),
       may_be_anonymous: job.target.kind === "new" && !accounts_only,
       at_home: site_id === null,
+      sent: job.sent || job.lost,
     };
   }
 
   #finish(job: Job, deployed: Deployed): void {
     const { face, listChanged, finish } = this.parts;
-    if (deployed.expires_at !== null) rememberSite(deployed);
+    if (deployed.expires_at !== null) rememberSite({ ...deployed, title: job.title });
     else forgetSite(deployed.site_id);
     listChanged();
     this.#job = null;
@@ -204,6 +217,7 @@ export class Machine {
     if (offer === "start_over") return this.reset();
     if (offer === "reload") return location.reload();
     job.controller = new AbortController();
+    job.sent = false;
     if (offer === "without_account") job.without_account = true;
     else if (job.signed_out && !(await this.#signedInAgain(job))) return;
     await this.#run(job);

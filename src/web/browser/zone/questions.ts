@@ -41,7 +41,7 @@ export function nothingIn({ files, empty }: Collected): Trouble | null {
 }
 
 /** A limit that is passed, which no upload would change. */
-export function tooMuch({ files, more }: Collected, limits: UploadLimits): Trouble | null {
+export function tooMuch({ files, more }: Collected, limits: UploadLimits, name = "It"): Trouble | null {
   const { max_files, max_bytes } = limits;
   if (more || files.length > max_files) {
     const there = more ? `more than ${count(MOST_FOUND, "file")}` : count(files.length, "file");
@@ -55,7 +55,7 @@ export function tooMuch({ files, more }: Collected, limits: UploadLimits): Troub
   if (bytes <= max_bytes) return null;
   const [has, may] = sizeAndLimit(bytes, max_bytes);
   return {
-    sentence: `It has ${has}, and a site may have ${may}. ${raised({ files: files.length, bytes }, limits)} Leave out or shrink what takes the most:`,
+    sentence: `${name} has ${has}, and a site may have ${may}. ${raised({ files: files.length, bytes }, limits)} Leave out or shrink what takes the most:`,
     files: largestOf(files),
   };
 }

@@ -4,6 +4,8 @@
 /** The content of an alert. */
 export interface Trouble {
   sentence: string;
+  /** Its words "sign in" are a link. */
+  sign_in?: boolean;
   /** More of it, a line each. */
   lines?: string[];
   files?: { path: string; bytes: number }[];
@@ -71,6 +73,8 @@ interface Publisher {
   may_be_anonymous: boolean;
   /** Not on a site's own page, which says what else can be done with it. */
   at_home: boolean;
+  /** Everything was sent, now or in a try before that no answer came to. */
+  sent: boolean;
 }
 
 function signedOut({ may_be_anonymous }: Publisher): Trouble {
@@ -86,19 +90,28 @@ function tooMany({ retry_after }: Answer, { signed_in }: Publisher): Trouble {
   const sentence = signed_in
     ? `Too many deploys from your account. ${when}.`
     : `Too many sites from your address. ${when}, or sign in: an account's deploys are not limited.`;
-  return { sentence, offers: ["try_again"], wait_s };
+  const still = `${sentence} ${KEPT}`;
+  return { sentence: still, sign_in: !signed_in, offers: ["try_again"], wait_s };
 }
 
-const brokenServer = ({ request_id }: Answer): Trouble => ({
-  sentence: `Something went wrong on the server${request_id === null ? "" : ` (request ${request_id})`}.`,
-  offers: ["try_again"],
-});
+const KEPT = "Nothing was published; your files are still here.";
+const MAYBE = "It may be published already. Your files are still here: trying again publishes them once.";
+
+/** A server that refuses says so; what is between it and the page, or a server that ends meanwhile, does not know. */
+const brokenServer = ({ status, request_id, retry_after }: Answer, { sent }: Publisher): Trouble => {
+  const known = !sent || status === 500 || (status === 503 && retry_after !== null);
+  const where = request_id === null ? "" : ` (request ${request_id})`;
+  return {
+    sentence: `Something went wrong on the server${where}. ${known ? KEPT : MAYBE}`,
+    offers: ["try_again"],
+  };
+};
 
 /** When there is nothing left to try unseen. */
 export function troubleOf(answer: Answer | null, publisher: Publisher, online: boolean): Trouble {
   if (answer === null) {
-    const sentence = online ? "The server cannot be reached. Check your connection." : "You are offline.";
-    return { sentence, offers: ["try_again"] };
+    const why = online ? "The server cannot be reached. Check your connection." : "You are offline.";
+    return { sentence: `${why} ${publisher.sent ? MAYBE : KEPT}`, offers: ["try_again"] };
   }
   const { status, body } = answer;
   const { code } = body;
@@ -111,5 +124,5 @@ export function troubleOf(answer: Answer | null, publisher: Publisher, online: b
     return { ...said(answer), offers: publisher.at_home ? ["start_over"] : [] };
   }
   if (status === 507 || (status >= 400 && status < 500)) return { ...said(answer), offers: ["start_over"] };
-  return brokenServer(answer);
+  return brokenServer(answer, publisher);
 }

@@ -52,7 +52,8 @@ export class SitesList extends HTMLElement {
   }
 
   #row(site: LocalSite): HTMLElement {
-    const { slug, url, expires_at } = site;
+    const { slug, url, expires_at, title } = site;
+    const where = title === null ? [] : [theirs(new URL(url).host), " · "];
     const until = el("time", { datetime: new Date(expires_at).toISOString() }, day(expires_at, Date.now()));
     return el(
       "li",
@@ -60,8 +61,8 @@ export class SitesList extends HTMLElement {
       el(
         "div",
         { class: "what" },
-        el("a", { class: "name", href: url, rel: "noopener" }, theirs(url)),
-        el("p", { class: "sub" }, "Here until ", until),
+        el("a", { class: "name", href: url, rel: "noopener" }, theirs(title ?? url)),
+        el("p", { class: "sub" }, ...where, "Here until ", until),
       ),
       el(
         "div",

@@ -1,6 +1,6 @@
 /** WEB 8: what a browser or program calls itself, as a person calls the device. */
 import { expect, test } from "bun:test";
-import { deviceOf } from "../../src/web/dashboard/devices.ts";
+import { deviceOf } from "../../src/web/dashboard/account.ts";
 
 const WEBKIT = "AppleWebKit/537.36 (KHTML, like Gecko)";
 test.each([

@@ -5,10 +5,10 @@ export const threadInHash = (): string | null => /^#svc-(c_[\w-]+)/.exec(locatio
 
 const pageAddress = (): string => location.origin + location.pathname + location.search;
 
-/** The code is taken out of the address at once: no history and no copied link has it. */
+/** The code is taken out of the address at once: no history and no copied link has it. A comment that is named behind it stays. */
 export function takeOwnerCode(): string | null {
-  const code = /^#svc-owner=([\w-]+)/.exec(location.hash)?.[1] ?? null;
-  if (code !== null) history.replaceState(history.state, "", pageAddress());
+  const [, code = null, comment] = /^#svc-owner=([\w-]+)&?(.*)/.exec(location.hash) ?? [];
+  if (code) history.replaceState(history.state, "", pageAddress() + (comment && `#${comment}`));
   return code;
 }
 

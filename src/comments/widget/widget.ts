@@ -238,13 +238,9 @@ class Widget {
 
   private async followHash(): Promise<void> {
     const code = this.session.foreign ? null : takeOwnerCode();
-    if (code !== null) {
-      const wrong = await becomeOwner(this.session, code);
-      this.openPanel();
-      return this.said.say(wrong ?? "You moderate here as the owner, for an hour");
-    }
+    if (code) this.said.say((await becomeOwner(this.session, code)) ?? "You moderate as the owner for an hour");
     const id = threadInHash();
-    if (id === null) return;
+    if (id === null) return void (code && this.openPanel());
     if (this.session.access === "passcode") {
       this.waits = true;
       return this.openPanel();

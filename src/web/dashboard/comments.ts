@@ -6,24 +6,12 @@ import type { CommentsMode, Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { isTrustworthy, siteUrl } from "../../http/hosts.ts";
 import type { CommentSettings, NoteCounts, QueueState, Status, StoredThread } from "../../store/notes.ts";
-import { answerPage, csrfOf } from "../frame.ts";
-import {
-  alertBox,
-  button,
-  command,
-  csrfField,
-  field,
-  hiddenField,
-  icon,
-  linkButton,
-  radios,
-  siteLink,
-  warningBox,
-} from "../parts.ts";
+import { csrfOf } from "../frame.ts";
+import { alertBox, button, command, csrfField, field, hiddenField, icon, radios, warningBox } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { isolated } from "../words.ts";
 import { accessSection } from "./access.ts";
-import { nameOf, ownSite, pathOfSite } from "./pages.ts";
+import { ownSite } from "./pages.ts";
+import { answerSitePage } from "./site-frame.ts";
 import { heldNotice } from "./state-badges.ts";
 import { webhookCard } from "./comment.ts";
 import {
@@ -32,12 +20,12 @@ import {
   LISTS,
   listsNav,
   nextPlace,
+  pageNames,
   placeOf,
   placesNav,
   rowOf,
   type Show,
 } from "./comment-lists.ts";
-import { pageNames } from "./page-titles.ts";
 import { AS_OWNER, DECIDE, queueItem, threadItem, type ThreadPlace } from "./thread.ts";
 
 const PER_PAGE = 20;
@@ -159,18 +147,6 @@ async function ownerCard(ctx: SignedIn, { site_id }: Site): Promise<Html> {
   </section>`;
 }
 
-function head(ctx: SignedIn, site: Site): Html {
-  const url = siteUrl(ctx.parts.config, site.slug);
-  return html`<div class="pagehead">
-    <div>
-      <p class="small dim">${isolated(nameOf(site))}</p>
-      <h1>Comments</h1>
-      <p class="facts">${siteLink(url)}</p>
-    </div>
-    <div class="actions">${linkButton(pathOfSite(site.site_id), "Back to the site")}</div>
-  </div>`;
-}
-
 const offNotice = (): Html =>
   warningBox("Comments are off: nobody sees these threads. Turn comments on to decide on them.");
 
@@ -189,8 +165,8 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
   const here = placeOf(refused?.sent ?? ctx.query);
   const settings = await ctx.parts.store.notes.settings(site);
   const threads = await threadsSection({ ctx, site, here, may_decide: is_on && state === "live", refused });
-  const body = html`${head(ctx, site)} ${alertBox(refused?.refusal)} ${heldNotice(ctx, site)}
-    ${cookieWarning(ctx, site)} ${!is_on && settings.last_mode !== null && offNotice()}
+  const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)} ${cookieWarning(ctx, site)}
+    ${!is_on && settings.last_mode !== null && offNotice()}
     <div class="two comments">
       <div class="stack tight">${threads}</div>
       <div class="side">
@@ -199,14 +175,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
         ${await webhookSection(ctx, site, settings)}
       </div>
     </div>`;
-  return answerPage(ctx, {
-    title: `Comments on ${nameOf(site)}`,
-    body,
-    current: "sites",
-    width: "list",
-    scripts: ["copy"],
-    refusal: refused?.refusal,
-  });
+  return answerSitePage(ctx, site, { tab: "comments", body, refusal: refused?.refusal });
 }
 
 /** `GET …/comments?show=&cursor=&done=`. */

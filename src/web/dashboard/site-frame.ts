@@ -85,7 +85,7 @@ export async function answerSitePage(ctx: SignedIn, site: Site, page: SitePage):
   const counts = { previews: (await previews.list(site.site_id)).length, notes: await notes.counts(site.site_id) };
   const { tab, body, scripts = ["copy"], ...rest } = page;
   return answerPage(ctx, {
-    title: tab === "overview" ? nameOf(site) : `${TABS[tab]} of ${nameOf(site)}`,
+    title: tab === "overview" ? nameOf(site) : `${TABS[tab]} ${tab === "comments" ? "on" : "of"} ${nameOf(site)}`,
     body: html`${siteHead(ctx, site)} ${tabs(site, tab, counts)} ${body}`,
     current: "sites",
     width: "list",

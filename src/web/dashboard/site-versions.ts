@@ -101,8 +101,9 @@ function row(ctx: SignedIn, list: VersionList, version: ListedVersion): Html {
     ${seen && thumbnail(site.site_id, version_id, render?.pictured ?? false)}
     <div>
       <p class="titled">
-        <span class="name">${dayTimeFirst(created_at, ctx.parts.now())}</span> ${live && badge("Live", "live")}
-        ${hidden && badge("Withheld", "warn")} ${warned > 0 && badge(count(warned, "warning"), "warn")}
+        <span class="name">${dayTimeFirst(created_at, ctx.parts.now())}</span>
+        ${live && site.disabled_reason === null && badge("Live", "live")} ${hidden && badge("Withheld", "warn")}
+        ${warned > 0 && badge(count(warned, "warning"), "warn")}
       </p>
       <p class="sub">
         ${changed && changeLine(changed)}${shortId(version_id)} · ${count(files, "file")}, ${humanSize(bytes)}

@@ -77,7 +77,7 @@ const STATES: [state: string, path: () => string, says: string, act?: string][] 
   ["settings that were refused", () => at("empty"), "at least 8", submit("/settings", { passcode: "short" })],
   ["a frozen site", () => at("frozen"), "has frozen this site"],
   ["the link for the owner", () => at("empty"), "within five minutes", submit("/owner")],
-  ["a site's page with what waits", () => at("full").replace("/comments", ""), "wait for your approval"],
+  ["a site's page with what waits", () => at("full").replace("/comments", ""), "waiting for you"],
 ];
 
 const LARGEST = 40 * 1024;

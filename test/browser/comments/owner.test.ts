@@ -105,6 +105,16 @@ describe("the owner", () => {
     expect(await panelText(browser)).not.toContain("You moderate");
   });
 
+  test("comes to the thread that the dashboard's link names behind the code", async () => {
+    const site = await world.site(FILES);
+    const { id } = await site.writeOn({ exact: PASSAGE }, "Settle this");
+    await site.writeOn({ exact: PASSAGE }, "And that");
+    await browser.visit(`${await site.ownerUrl()}&svc-${id}`);
+    await panelShows(browser, "Settle this");
+    expect(await browser.evaluate<string>("location.hash")).toBe(`#svc-${id}`);
+    expect(await panelText(browser)).toContain("You moderate");
+  });
+
   test("resolves and reopens", async () => {
     const site = await world.site(FILES);
     await site.writeOn({ exact: PASSAGE }, "Settle this");

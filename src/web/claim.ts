@@ -38,7 +38,7 @@ function signInFirst(ctx: Ctx): Response {
       <p class="two-lines" data-site-end>A site without an account expires. Sign in, and it becomes yours and stays.</p>
       <div class="pair">
         ${linkButton(`/signin?${next}`, "Sign in", { kind: "primary" })}
-        ${open && linkButton(`/signup?${next}`, "Make an account")}
+        ${open && linkButton(`/signup?${next}`, "Create an account")}
       </div>`,
   );
 }
@@ -112,7 +112,7 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain =
           ${endedList(ends)}
         </div>`
       }
-      ${button("Claim the site", { kind: "primary", wide: true, attributes: html`data-claim ${!ends && html`name="look" value="true"`}` })}
+      ${button("Keep it", { kind: "primary", wide: true, attributes: html`data-claim ${!ends && html`name="look" value="true"`}` })}
     </form>
     ${await signedInAs(ctx, caller, pageOf(ctx))}`;
   return answer(ctx, "Keep this site", body, refusal);

@@ -40,7 +40,7 @@ function askForCode(ctx: Ctx, refusal?: Refusal): Response {
           attributes: html`autocomplete="off" autocapitalize="characters" spellcheck="false" placeholder="XXXX-XXXX"
           maxlength="20" required`,
         })}
-        ${button("Go on", { kind: "primary", wide: true })}
+        ${button("Continue", { kind: "primary", wide: true })}
       </form>`,
   );
   return answerPage(ctx, { title: "Sign in a device", body, refusal, width: "form" });
@@ -76,8 +76,8 @@ async function askToDecide(ctx: Ctx, caller: SignedInCaller, login: DeviceLogin,
       ${alertBox(refusal)}
       <p class="code">${code}</p>
       <p>
-        Approve only if <strong>you</strong> started this and your device shows the same code. It can then do all that
-        you can.
+        Approve only if <strong>you</strong> started this and your device shows the same code. It gets full access to
+        your account.
       </p>
       <dl class="facts-list">
         <dt>Program</dt>

@@ -16,7 +16,7 @@ import { csrfField, hiddenField, statusBox } from "./parts.ts";
 export type PageRequest = Pick<Ctx, "request" | "exchange" | "caller" | "query" | "headers" | "origin" | "parts">;
 
 interface PageContent {
-  /** The page to which the banner's "Sign in" and "Sign up" come back. */
+  /** The page to which the banner's "Sign in" and "Create an account" come back. */
   next?: string;
   /** The title of the tab, before ` · svc`. */
   title: string;
@@ -47,7 +47,7 @@ const menuLink = (href: string, word: string, current: boolean): Html =>
 function signedOut({ parts }: PageRequest, { current, next }: PageContent): Html {
   const back = next === undefined ? "" : `?${new URLSearchParams({ next })}`;
   return html`${menuLink("/docs", "Docs", current === "docs")} ${menuLink(`/signin${back}`, "Sign in", false)}
-  ${parts.config.signup === "open" && html`<a class="button small" href="/signup${back}">Sign up</a>`}`;
+  ${parts.config.signup === "open" && html`<a class="button small" href="/signup${back}">Create an account</a>`}`;
 }
 
 const signedIn = (csrf: string, { current }: PageContent): Html =>
@@ -77,7 +77,7 @@ const END = "page-end";
 const footer = ({ parts: { config } }: PageRequest): Html =>
   html`<footer class="foot">
     <div>
-      <a href="/llms.txt">For programs</a> <span>svc ${packageJson.version}</span>
+      <a href="/llms.txt">llms.txt</a> <span>svc ${packageJson.version}</span>
       ${config.contact !== null && html`<span>${contactLink(config.contact)}</span>`}
     </div>
   </footer>`;

@@ -22,8 +22,8 @@ const TITLE = "Drop a folder, get a live URL";
 
 /** If the server keeps only the newest version, there is no way back to promise. */
 const sentence = ({ anonymous, anonymous_ttl, keep_versions }: Ctx["parts"]["config"]): string =>
-  `A website in a second${anonymous === "off" ? "" : `: ${ahead(anonymous_ttl)} without an account, for good with one`}. ` +
-  `Every deploy tells you what would break${keep_versions === 1 ? "." : ", and can be taken back."}`;
+  `Online in a second. ${anonymous === "off" ? "" : `${ahead(anonymous_ttl)} without an account, permanent with one. `}` +
+  `Every upload is checked for broken links${keep_versions === 1 ? "." : ", and you can always go back."}`;
 
 function head(base_url: string, description: string): Html {
   const url = `${base_url}/`;

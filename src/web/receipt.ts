@@ -204,7 +204,7 @@ interface Deploy {
 /** The ids and the command with which programs and the command line go on. */
 export const forPrograms = ({ site_id, version_id, manage_token }: Deploy): Html =>
   html`<details>
-    <summary>For programs and the command line</summary>
+    <summary>Tokens and commands</summary>
     <div class="fields">
       ${
         manage_token !== undefined &&

@@ -79,7 +79,7 @@ function signInPage(ctx: Ctx, shown: SignInLook): Response {
         ${button("Sign in", { kind: "primary", wide: true })}
       </form>
       <p class="after">
-        ${open && html`New here? <a href="${keeping("/signup", shown)}">Make an account</a>.`}
+        ${open && html`New here? <a href="${keeping("/signup", shown)}">Create an account</a>.`}
         ${forgot(parts.config.contact)}
       </p>`,
   );
@@ -108,18 +108,18 @@ function signUpPage(ctx: Ctx, shown: SignInLook): Response {
   const shut = shutOf(ctx, shown);
   const form = html`<form method="post" action="/signup" class="fields">
     ${emailField(shown)} ${passwordField(shown, "new-password", "At least 10 characters")} ${kept(shown)}
-    ${button("Make the account", { kind: "primary", wide: true })}
+    ${button("Create an account", { kind: "primary", wide: true })}
   </form>`;
   const body = card(
     html`<div>
-        <h1>Make an account</h1>
+        <h1>Create an account</h1>
         <p class="dim">at ${new URL(ctx.origin).host}</p>
       </div>
       ${alertBox(refusal)} ${shut ? html`<p>${shut}</p>` : form}
       <p class="after">You have an account? <a href="${signIn}">Sign in</a>.</p>`,
   );
   return answerPage(ctx, {
-    title: "Make an account",
+    title: "Create an account",
     body,
     next: nextOf(shown),
     refusal,

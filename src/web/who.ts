@@ -66,11 +66,11 @@ export const noSuchSite = (): Refusal =>
   new Refusal("unknown_site", "There is no such site in your account. It may be deleted, or another account has it.");
 
 /** The line that names the signed-in account, for under plain http a hosted page can have planted a stranger's session.
- *  Its button "Not you?" signs out and comes back to `page`. */
+ *  Its button "Use another account" signs out and comes back to `page`. */
 export async function signedInAs(ctx: Ctx, { account_id }: SignedInCaller, page: string): Promise<Html> {
   const account = await ctx.parts.store.accounts.byId(account_id);
   return html`<form method="post" action="/auth/logout" class="after">
     You are signed in as ${isolated(account?.email ?? "")}. ${csrfField(csrfOf(ctx)!)} ${hiddenField("next", page)}
-    <button class="textlike">Not you?</button>
+    <button class="textlike">Use another account</button>
   </form>`;
 }

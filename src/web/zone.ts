@@ -113,7 +113,7 @@ const signInToPublish = ({ parts: { config } }: ZoneRequest, refusal?: Refusal):
     <p>This server publishes for people with an account.</p>
     <div class="pair">
       ${linkButton("/signin", "Sign in", { kind: "primary" })}
-      ${config.signup === "open" && linkButton("/signup", "Make an account")}
+      ${config.signup === "open" && linkButton("/signup", "Create an account")}
     </div>
   </div>`;
 

@@ -77,7 +77,7 @@ describe("what it says of itself", () => {
     const { text, html } = await seen(await server.api("/", { headers: { accept: "text/html" } }));
     expect(text).toContain("Sign in to publish");
     expect(html).toMatch(/href="\/signin"[^>]*>\s*Sign in/);
-    expect(html).toMatch(/href="\/signup"[^>]*>\s*Make an account/);
+    expect(html).toMatch(/href="\/signup"[^>]*>\s*Create an account/);
     for (const promise of ["without an account", "data-zone", 'name="zip"']) expect(html).not.toContain(promise);
     expect(text).toContain("svc login svc ./my-site");
   });

@@ -118,6 +118,12 @@ export const rows: Row[] = [
     expected: scoped("read"),
   },
   {
+    title: "GET /sites/:id/versions/:version_id/receipt",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/versions/${own.version_id}/receipt`,
+    expected: scoped("read"),
+  },
+  {
     title: "DELETE /sites/:id/versions/:version_id",
     method: "DELETE",
     path: ({ own }) => `/sites/${own.site_id}/versions/${own.version_id}`,

@@ -37,7 +37,7 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
     const first = await browser.visit(started.verification_uri_complete, "Sign in");
     expect(new URL(first.url).pathname).toBe("/signin");
     await browser.click("a[href^='/signup']");
-    await browser.shows("Make an account");
+    await browser.shows("Create an account");
     await browser.click("#email");
     const email = newAddress("device");
     await browser.type(email);
@@ -67,7 +67,7 @@ describe.each(["http", "https"] as const)("over %s", (scheme) => {
     expect(opened.url).toBe(`${world.base}/claim/${site.site_id}`); // gone from the address bar
     expect(opened.failures).toEqual([]);
     await browser.click("a[href^='/signup']");
-    await browser.shows("Make an account");
+    await browser.shows("Create an account");
     await browser.click("#email");
     await browser.type(newAddress("claim"));
     await browser.click("#password");

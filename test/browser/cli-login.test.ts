@@ -37,7 +37,7 @@ const program = () => [home.path("bin", `svc${suffix}`)];
 async function approve(uri: string, code: string): Promise<void> {
   await browser.visit(uri, "Sign in");
   await browser.click("a[href^='/signup']");
-  await browser.shows("Make an account");
+  await browser.shows("Create an account");
   await browser.click("#email");
   await browser.type("person@example.org");
   await browser.click("#password");

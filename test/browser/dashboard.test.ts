@@ -61,7 +61,7 @@ describe("sites", () => {
       "Select Harbour guide",
     );
     await press(browser, "link", "Harbour guide");
-    expect((await browser.shows("Settings")).title).toBe("Settings of Harbour guide · svc");
+    expect((await browser.shows("Settings")).title).toBe("Harbour guide · svc");
     await press(browser, "link", "Sites");
     await browser.shows("3 sites");
     expect(await named(browser, "button")).not.toContain("Delete…"); // nothing is selected

@@ -114,7 +114,7 @@ describe.each(partOf(["light", "dark"] as const, 1))("in %s", (scheme) => {
     await browser.evaluate(`(() => { const form = document.querySelector("form"); form.noValidate = true;
       email.value = "ann@example.org"; password.value = "short"; setTimeout(() => form.requestSubmit()); })()`);
     const { title } = await browser.shows("at least 10 characters");
-    expect(title).toBe("Error: Make an account · svc");
+    expect(title).toBe("Error: Create an account · svc");
     expect(await axeFinds(browser)).toEqual([]);
     expect(await browser.evaluate<string>("document.activeElement.id")).toBe("password");
   }, 60_000);
@@ -194,7 +194,7 @@ describe("what scripts add", () => {
     await browser.visit(made.claim_url!, "Claim token");
     expect(await browser.evaluate<string[]>("[token.value, document.activeElement.innerText, location.hash]")).toEqual([
       made.claim_token!,
-      "Claim the site",
+      "Keep it",
       "",
     ]);
     expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
@@ -204,7 +204,7 @@ describe("what scripts add", () => {
     const listed = await browser.shows("While the box is ticked, the claim ends");
     expect([listed.text.includes("1 manage_token"), listed.failures]).toEqual([true, []]);
     expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
-    expect(await browser.evaluate<string>("document.activeElement.innerText")).toBe("Claim the site");
+    expect(await browser.evaluate<string>("document.activeElement.innerText")).toBe("Keep it");
     await browser.press("Enter");
     const done = await browser.shows("This site is yours");
     expect(done.text).toContain("Manage this site");
@@ -219,7 +219,7 @@ test("WEB 1.8: after signing out, Back shows no page of the account", async () =
   await browser.shows("Sign in");
   expect(await browser.evaluate<string>("location.pathname")).toBe("/");
   await browser.evaluate("setTimeout(() => history.back())");
-  const { text } = await browser.shows("Make an account");
+  const { text } = await browser.shows("Create an account");
   expect(text).not.toContain(email);
   expect(text).not.toContain("Sign out");
 }, 60_000);

@@ -70,7 +70,7 @@ export const newAddress = (name: string): string => `${name}${++people}@example.
 export async function signUpByHand(browser: Browser, world: World): Promise<string> {
   const email = newAddress("person");
   await browser.cdp("Network.clearBrowserCookies");
-  await browser.visit(`${world.base}/signup`, "Make an account");
+  await browser.visit(`${world.base}/signup`, "Create an account");
   await browser.evaluate("document.querySelector('#email').focus()");
   await browser.type(email);
   await browser.press("Tab");

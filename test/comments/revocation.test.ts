@@ -82,6 +82,8 @@ const WORKS = { agent: 200, queue: 200, moderates: 404, code: 204 };
 const ENDED = { agent: 401, queue: 401, moderates: 401, code: 401 };
 
 /** Takes back what the fourteenth step of the schema added. */
+const ofReceipts = (column: string) => ["receipts", column] as const;
+
 function asSchema15(data_dir: string): void {
   using db = openFile(data_dir, "db", false);
   // Later steps add these again.
@@ -89,6 +91,7 @@ function asSchema15(data_dir: string): void {
     ...["index comments_by_network", "index comments_by_size", "table passcode_networks"],
     ...["index comment_settings_plain", "index audit_invited", "index audit_repeated"],
     ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site", "table notices"],
+    "index receipts_by_against",
   ]) {
     db.run(`drop ${what}`);
   }
@@ -103,7 +106,11 @@ function asSchema15(data_dir: string): void {
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],
     ["comment_settings", "webhook_by"],
-  ]) {
+    ...["checked_pages", "checked_links", "checked_files", "against", "added", "changed", "removed", "same"].map(
+      ofReceipts,
+    ),
+    ...["named_added", "named_changed", "named_removed", "renderer"].map(ofReceipts),
+  ] as const) {
     db.run(`alter table ${table} drop column ${column}`);
   }
   db.run("alter table webhook_outbox add column next_at integer not null default 0");

@@ -43,7 +43,7 @@ test("WEB 5, WEB 6: lists have a picture of each version, a site's page says wha
   expect(failures).toEqual([]);
   expect(text).toContain("In a browser");
   expect(text).toContain("lift is not defined");
-  expect(text).toContain("To do: Add wind.json to the deploy, or change the script that asks for it.");
+  expect(text).toContain("Add wind.json to the deploy, or change the script that asks for it.");
   await browser.evaluate("document.querySelectorAll('details').forEach((one) => (one.open = true))");
   const { text: opened } = await browser.shows("<b>thin</b> air");
   expect(opened).toContain("1 request failed");

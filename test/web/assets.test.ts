@@ -114,7 +114,7 @@ describe("WEB 1.6: files of fixed names", () => {
       const [llms, home] = [await at.api("/llms.txt"), await at.api("/", { headers: { accept: "text/html" } })];
       return [
         /(?:Every version|Of a site) [^.,]*/.exec(await llms.text())![0],
-        (await home.text()).includes("can be taken back"),
+        (await home.text()).includes("you can always go back"),
       ];
     };
     expect(await saidBy("off")).toEqual(["Every version is kept", true]);
@@ -149,7 +149,7 @@ describe("WEB 3: the head of home", () => {
     new RegExp(`<meta (?:name|property)="${name}" content="([^"]*)"`).exec(home)?.[1];
 
   test("describes the page and names its address", () => {
-    expect(content("description")).toContain("3 days without an account, for good with one");
+    expect(content("description")).toContain("3 days without an account, permanent with one");
     expect(content("og:title")).toBe("svc: Drop a folder, get a live URL");
     expect(content("og:description")).toBe(content("description"));
     expect(home).toContain(`<link rel="canonical" href="${server.base_url}/"`);

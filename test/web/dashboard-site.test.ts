@@ -177,7 +177,7 @@ describe("the receipt", () => {
   test("WEB 4.6: programs are told how to go on, without a token", async () => {
     const site = await ann.deploy(page("One"));
     const { text, html } = await ann.read(pathOf(site));
-    expect(text).toContain("For programs and the command line");
+    expect(text).toContain("Tokens and commands");
     expect(text).toContain(`svc update --site ${site.site_id}`);
     expect(html).not.toContain("svc_manage_");
   });

@@ -33,7 +33,7 @@ test("each version but the live one has a link to the page that asks; that says 
   expect(html).not.toContain(pathTo(site, site.live));
   const page = await ann.read(pathTo(site));
   expect(page.title).toBe(`Delete version ${site.version_id}? · svc`);
-  expect(page.text).toContain(`asked of ${site.slug}, made just now, goes for good.`);
+  expect(page.text).toContain(`asked of ${site.slug}, made just now, is deleted permanently.`);
   expect(page.text).toContain(`http://${site.version_id}--${site.slug}.`);
   expect(page.text).toContain("What is live stays as it is, and so do all comments.");
   expect(await statusOf(site)).toBe(200);

@@ -16,7 +16,7 @@ const PAGES = ["/", "/signin", "/signup", "/device?done=approved", "/claim/site_
 
 describe.each(PAGES)("WEB 1.2: %s", (path) => {
   test.each([
-    ["signed out", {}, ["svc", "Docs", "Sign in", "Sign up"]],
+    ["signed out", {}, ["svc", "Docs", "Sign in", "Create an account"]],
     ["signed in", "cookie", ["svc", "Sites", "Account", "Docs"]],
   ] as const)("%s has one h1, all landmarks and the banner's links, Skip to content first", async (_, who, links) => {
     const answer = await open(path, who === "cookie" ? signedIn() : {});
@@ -39,10 +39,10 @@ describe.each(PAGES)("WEB 1.2: %s", (path) => {
     expect(page).toMatch(/<title>[^<]+ · svc<\/title>|<title>svc: [^<]+<\/title>/);
   });
 
-  test("WEB 1.2: has the footer: For programs, the version, whom to ask", async () => {
+  test("WEB 1.2: has the footer: llms.txt, the version, whom to ask", async () => {
     const page = await (await open(path)).text();
     const footer = page.slice(page.indexOf("<footer"));
-    expect(footer).toContain('<a href="/llms.txt">For programs</a>');
+    expect(footer).toContain('<a href="/llms.txt">llms.txt</a>');
     expect(footer).toMatch(/svc \d+\.\d+\.\d+/);
     expect(footer).toContain('<a href="mailto:help@svc.example">help@svc.example</a>');
   });

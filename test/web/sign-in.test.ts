@@ -180,10 +180,10 @@ describe("claiming", () => {
     expect(fieldOf(page, "claim_token")).toContain('value="svc_claim_x"');
   });
 
-  test("“Not you?” signs out and comes back to the page", async () => {
+  test("“Use another account” signs out and comes back to the page", async () => {
     const { cookie } = await signInByForm(server, ann);
     const page = await open("/claim/site_x", { cookie });
-    const form = page.slice(page.indexOf("You are signed in as") - 100, page.indexOf("Not you?"));
+    const form = page.slice(page.indexOf("You are signed in as") - 100, page.indexOf("Use another account"));
     expect(form).toContain('action="/auth/logout"');
     expect(fieldOf(form, "next")).toContain('value="/claim/site_x"');
     const answer = await submit(server, "/auth/logout", { csrf: csrfOf(form), next: "/claim/site_x" }, { cookie });

@@ -107,7 +107,7 @@ const password = (csrf: string, email: string, refusal: Refusal | undefined): Ht
 
 const end = html`<section class="card" aria-labelledby="end">
   <h2 id="end">Delete</h2>
-  <p class="small dim">Your sites go with your account, and nobody gets their addresses again.</p>
+  <p class="small dim">Your sites are deleted with your account, and their addresses are never given to anyone else.</p>
   ${linkButton(`${ACCOUNT}/delete`, "Delete your account", { kind: "danger", small: true })}
 </section>`;
 

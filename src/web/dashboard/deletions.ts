@@ -28,9 +28,11 @@ async function askForPassword(ctx: SignedIn, refusal?: Refusal): Promise<Respons
   const body = html`<div class="stack tight">
     <h1>${DELETE_ACCOUNT_TITLE}</h1>
     ${alertBox(refusal)}
-    <p>It goes for good, and so do ${sites} with ${count(usage.versions, "version")}. It cannot be undone:</p>
+    <p>
+      It is deleted permanently, with ${sites} and ${count(usage.versions, "version")} of them. It cannot be undone:
+    </p>
     <ul class="bullets">
-      <li>people who open one of the sites find nothing there, and nobody gets its address again</li>
+      <li>people who open one of the sites find nothing there, and its address is never given to anyone else</li>
       <li>all sessions end, those of your programs too</li>
     </ul>
     <form class="fields" method="post" action="${ACCOUNT}/delete">
@@ -76,11 +78,11 @@ function askForSlug(ctx: SignedIn, { site_id, slug, stored_versions }: Site, ref
   const body = html`<div class="stack tight">
     <h1>${title}</h1>
     ${alertBox(refusal)}
-    <p>${url} goes for good. It cannot be undone:</p>
+    <p>${url} is deleted permanently. It cannot be undone:</p>
     <ul class="bullets">
       <li>${count(stored_versions, "version")}, with all their files</li>
       <li>all comments on them</li>
-      <li>the address: people who open it find nothing there, and nobody gets it again</li>
+      <li>the address: people who open it find nothing there, and it is never given to anyone else</li>
     </ul>
     <form class="fields" method="post" action="${pathOfSite(site_id)}/delete">
       ${csrfField(csrfOf(ctx)!)} ${confirmation(slug, refusal)}
@@ -133,7 +135,7 @@ function askForVersion(ctx: SignedIn, { site, version }: AskedVersion, refusal?:
     ${alertBox(refusal)}
     <p>
       <strong>${titled(version.title)}</strong> of ${isolated(nameOf(site))}, made
-      ${ago(version.created_at, ctx.parts.now())}, goes for good. It cannot be undone:
+      ${ago(version.created_at, ctx.parts.now())}, is deleted permanently. It cannot be undone:
     </p>
     <ul class="bullets">
       <li>nobody can open ${urlBeside(ctx.parts.config, version_id, slug)} or make it live again</li>
@@ -211,7 +213,8 @@ const form = (ctx: SignedIn, sites: readonly Site[], refusal?: Refusal): Html =>
 function askForCount(ctx: SignedIn, sites: readonly Site[], refusal?: Refusal): Response {
   const title = sites.length === 0 ? "Delete sites" : `Delete ${count(sites.length, "site")}?`;
   const asked = html`<p>
-      All their versions and comments go, and nobody gets these addresses again. It cannot be undone.
+      All their versions and comments are deleted permanently, and the addresses are never given to anyone else. It
+      cannot be undone.
     </p>
     ${rows("Sites to delete", sites.map(row), "pairs")} ${form(ctx, sites, refusal)}`;
   const body = html`<div class="stack tight">

@@ -33,7 +33,7 @@ const OPENS = [
   "POST /sites",
   "GET /sites/:id",
   ...["settings", "explain", "stats", "diff", "previews", "withheld"].map((what) => `GET /sites/:id/${what}`),
-  ...["files", "zip"].map((what) => `GET /sites/:id/versions/:version_id/${what}`),
+  ...["files", "zip", "receipt"].map((what) => `GET /sites/:id/versions/:version_id/${what}`),
   ...["plan", "previews", "deploys", "rollback"].map((what) => `POST /sites/:id/${what}`),
   "DELETE /sites/:id/previews/:name",
   "POST /sites/:id/previews/:name/promote",

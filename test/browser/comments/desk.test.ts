@@ -45,7 +45,7 @@ describe("settings", () => {
     await browser.visit(`${server.base_url}/dashboard/sites/${site.site_id}`);
     await press(browser, "link", /^Comments/);
     await browser.shows("Comments are off");
-    expect(await named(browser, "heading")).toEqual([site.slug, "Comments are off"]);
+    expect(await named(browser, "heading")).toEqual(["Harbour guide", "Comments are off"]);
     await byRole(browser, "radiogroup", "Who may write");
     await press(browser, "button", "Turn on comments");
     expect(searchOf(await browser.shows("The settings are saved."))).toBe("?show=open&done=saved");
@@ -62,8 +62,8 @@ describe("settings", () => {
     await browser.shows("The settings are saved.");
     await byRole(browser, "textbox", "New passcode");
     expect(await seenByAll("/")).toEqual(["401"]);
-    await press(browser, "link", "Back to the site");
-    expect((await browser.shows("Versions")).text).toContain("0 open threads");
+    await press(browser, "link", "Overview");
+    expect((await browser.shows("Publish a new version")).text).toContain("Comments: with a passcode.");
   }, 60_000);
 });
 

@@ -63,9 +63,10 @@ afterAll(async () => {
 const at = ({ site_id }: DeployResult): string => `/dashboard/sites/${site_id}`;
 
 describe.each<[state: string, path: () => string, says: string]>([
-  ["a site with previews that a browser saw", () => at(site), "Same as live"],
-  ["the same after one has ended", () => `${at(site)}?done=preview-ended`, "The preview has ended"],
-  ["a frozen site with previews", () => at(frozen), LONG_NAME],
+  ["a site with previews that a browser saw", () => at(site), "All previews"],
+  ["its previews", () => `${at(site)}/previews`, "Same as live"],
+  ["the same after one has ended", () => `${at(site)}/previews?done=preview-ended`, "The preview has ended"],
+  ["a frozen site with previews", () => `${at(frozen)}/previews`, LONG_NAME],
   ["the list of sites that a browser saw", () => "/dashboard", "1 warning"],
 ])("%s", (_state, path, says) => {
   test("WEB 10: nothing for axe in light and dark, no shift, no scroll sideways, few bytes", async () => {

@@ -38,7 +38,7 @@ describe("WEB 4.6: the receipt", () => {
     expect(await hrefOf(world.browser, "Keep this site")).toStartWith(`${world.base}/claim/${site_id}#svc_claim_`);
     expect(await text()).not.toContain("Fixed for you");
     expect(await text()).not.toContain("warning");
-    await press(world.browser, "DisclosureTriangle", "For programs and the command line");
+    await press(world.browser, "DisclosureTriangle", "Tokens and commands");
     const token = await valueOf(world.browser, "textbox", "Manage token");
     expect(token).toStartWith("svc_manage_");
     expect(await text()).toContain(`svc update --site ${site_id} --token ${token}`);
@@ -203,8 +203,8 @@ describe("WEB 4.7: the sites of this browser", () => {
     const { site_id } = await publish();
     const claim = await hrefOf(world.browser, "Keep this site");
     await signUp();
-    await world.browser.visit(claim, "Claim the site");
-    await press(world.browser, "button", "Claim the site");
+    await world.browser.visit(claim, "Keep it");
+    await press(world.browser, "button", "Keep it");
     await world.browser.shows("This site is yours");
     expect(await stored()).toEqual([]);
     expect(site_id).toStartWith("site_");

@@ -50,7 +50,13 @@ export function readFigures(header: string | null): ReceiptFigures | null {
   return { files: get("files"), bytes: get("bytes"), checked, changes, ms: get("ms") };
 }
 
-const figure = (amount: number): string => String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
+/** `1,204`. */
+function figure(amount: number): string {
+  const digits = String(amount);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return groups.join(",");
+}
 const count = (amount: number, noun: string): string => `${figure(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 
 /** `3 pages, 14 links and 9 files`; null if nothing was read. */

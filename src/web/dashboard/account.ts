@@ -200,7 +200,7 @@ const BROWSERS: readonly (readonly [part: RegExp, name: string])[] = [
   [/\bSamsungBrowser\//, "Samsung Internet"],
   [/\b(?:Firefox|FxiOS)\//, "Firefox"],
   [/\b(?:Headless)?(?:Chrome|CriOS)\//, "Chrome"],
-  [/\bVersion\/.*\bSafari\//, "Safari"],
+  [/\bSafari\//, "Safari"],
 ];
 
 /** Systems, the narrower one first: Android is a Linux, too. */

@@ -205,7 +205,8 @@ function* commit(publish: Publish, compared: VersionChanges | null, place: BlobP
   const changes = compared?.against === site.live_version_id ? compared : yield* compareWithLive(publish);
   if (!stored && !repeated) yield* addNew(site, publish, changes, now);
   const shown = repeated ? { changed: false } : yield* show(site, publish, now);
-  if (stored && shown.changed) yield* receipts.keepFigures(site_id, version_id, { checked: version.checked, changes });
+  if (stored && shown.changed && target.kind !== "preview")
+    yield* receipts.keepFigures(site_id, version_id, { checked: version.checked, changes });
   yield* manageTokens.add(site_id, tokens, at, holderOf(target));
   if (target.kind !== "new") yield* permission.noteUse(target.by, now);
   return { site: (yield* siteRows.byId.get(site_id))!, version_id, changes, ...shown };

@@ -152,10 +152,12 @@ function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
 
 const changesOfPage = statement<FigureColumns & { version_id: string }>(
   `select version_id, ${FIGURES} from versions join receipts using (version_no)
-   where site_id = ? and version_id in (select value from json_each(?))`,
+   where site_id = ?1 and version_id in (select value from json_each(?2)) and (against is null or exists (
+     select 1 from versions as before where before.site_id = ?1 and before.version_id = against and before.listed_no is not null))`,
 );
 
-/** The changes of several versions of a site by version_id; those without figures are left out. */
+/** The changes of several versions of a site by version_id; those without figures, or whose version before is
+ *  gone, are left out. */
 function* changesOfVersions(site_id: string, version_ids: readonly string[]): Op<Map<string, VersionChanges>> {
   const found = new Map<string, VersionChanges>();
   for (const row of yield* changesOfPage.all(site_id, JSON.stringify(version_ids))) {

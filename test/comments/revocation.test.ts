@@ -92,6 +92,7 @@ function asSchema15(data_dir: string): void {
     ...["index comment_settings_plain", "index audit_invited", "index audit_repeated"],
     ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site", "table notices"],
     "index receipts_by_against",
+    "index threads_open",
   ]) {
     db.run(`drop ${what}`);
   }

@@ -1,6 +1,6 @@
 /** WEB 6: what one version of a site has otherwise than another. */
 import { describe, expect, test } from "bun:test";
-import { type Contents, type DeployResult } from "../kit/server.ts";
+import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { decoded, visitorOf } from "../kit/visitor.ts";
 
@@ -173,6 +173,32 @@ describe("WEB 6: what was written", () => {
     expect(html).not.toContain("<script>alert");
     const { lines } = cardsIn(html)[0]!;
     expect(lines).toEqual(["+<script>alert(1)</script>", "+\u202Eabc", `+${"y".repeat(1000)}…`, `+"&amp;'`]);
+  });
+
+  test("a change of line endings alone says so", async () => {
+    const { path } = await versionsOf(
+      { "index.html": INDEX, "a.txt": "a\nb\n" },
+      { "index.html": INDEX, "a.txt": "a\r\nb" },
+    );
+    const { text, html } = await ann.read(path);
+    expect(text).toContain("Only line endings differ, or the end of the last line.");
+    expect(html).not.toContain("<table");
+  });
+
+  test("a file whose content is damaged has its size alone, and the others are shown", async () => {
+    await using own = await startServer();
+    const bob = await visitorOf(own);
+    const site = await bob.deploy({ "index.html": INDEX, "a.txt": "old a\n", "b.txt": "old b\n" });
+    await bob.redeploy(site, { "index.html": INDEX, "a.txt": "new a\n", "b.txt": "new b\n" });
+    const files = (await own.running.store.versions.manifest(site.site_id, site.version_id))!;
+    const { sha256 } = files.get("a.txt")!;
+    await Bun.write(`${own.data_dir}/blobs/${sha256.slice(0, 2)}/${sha256}`, "other");
+    const { status, html } = await bob.read(`/dashboard/sites/${site.site_id}/changes`);
+    expect(status).toBe(200);
+    expect(cardsIn(html).map((card) => [card.path, card.lines])).toEqual([
+      ["a.txt", []],
+      ["b.txt", ["−old b", "+new b"]],
+    ]);
   });
 
   test("a site of the most files and bytes: one page of it is answered at once, and is bounded", async () => {

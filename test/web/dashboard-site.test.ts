@@ -140,6 +140,7 @@ describe("the receipt", () => {
     for (const ms of ["", "x", "-1", "1e9", "12345678"]) {
       expect((await ann.read(`${pathOf(site)}?done=deployed&ms=${ms}`)).text).not.toContain("live in");
     }
+    expect((await ann.read(`${pathOf(site)}?done=constructor`)).text).toContain("Live since today");
     const again = await ann.read(`${pathOf(site)}?done=unchanged`);
     expect(again.text).toContain("No changes: this version is live already");
   });
@@ -199,7 +200,7 @@ describe("versions", () => {
       new RegExp(`Today, \\d\\d:\\d\\d Live 1 changed: index\\.html · ${ids[0]!.slice(0, 8)} · 1 file, \\d+ B`),
     );
     expect(first.html).toContain(`href="${versionHost(ids[1]!, site)}" rel="noopener"`);
-    expect(first.html).toContain(`href="${pathOf(site)}/changes?to=${ids[1]}"`);
+    expect(first.html).toContain(`href="${pathOf(site)}/changes?from=${ids[2]}&amp;to=${ids[1]}"`);
     const last = await ann.read(`${pathOf(site)}/versions?page=99`);
     expect(shown(last.html)).toEqual(ids.slice(40));
     expect(last.text).toContain("Previous Page 3 of 3");

@@ -12,6 +12,8 @@ alter table receipts add column same integer;
 alter table receipts add column named_added text;
 alter table receipts add column named_changed text;
 alter table receipts add column named_removed text;
+-- Open threads of a site are counted in the list of sites.
+create index threads_open on threads (site_id, thread_no) where status = 'open';
 -- The renderer that made pages of it; null if none was made, or if that is older than this step.
 alter table receipts add column renderer integer;
 -- The deletion of a version takes the names of its files out of the next one's receipt.

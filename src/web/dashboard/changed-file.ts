@@ -3,6 +3,7 @@ import { isUtf8 } from "node:buffer";
 import { encodePath } from "../../base/percent.ts";
 import { humanSize } from "../../base/units.ts";
 import { html, type Html } from "../../html/template.ts";
+import { DamagedBlob } from "../../store/refusals.ts";
 import type { StoredFile } from "../../store/versions.ts";
 import { count, figure } from "../browser/wording.ts";
 import { type DiffLine, diffLines, linesOf } from "../line-diff.ts";
@@ -47,11 +48,17 @@ interface FileContents {
   picture(version: "before" | "after", path: string): string;
 }
 
+/** A file that is gone, or not what it was, is told by its size: the page has others. */
+function ifDamaged(error: unknown): null {
+  if (error instanceof DamagedBlob) return null;
+  throw error;
+}
+
 /** The lines of a file; null if it is no text, or too long. */
 async function linesIn(file: StoredFile | null, { read }: FileContents): Promise<string[] | null> {
   if (file === null) return [];
-  const bytes = await read(file);
-  if (!isUtf8(bytes) || bytes.includes(0)) return null;
+  const bytes = await read(file).catch(ifDamaged);
+  if (bytes === null || !isUtf8(bytes) || bytes.includes(0)) return null;
   const lines = linesOf(new TextDecoder().decode(bytes));
   return lines.length <= MOST_LINES ? lines : null;
 }
@@ -82,6 +89,9 @@ export const lineCounts = (shown: ShownFile): { added: number; removed: number }
   shown.kind === "lines"
     ? { added: tally(shown.lines, "added"), removed: tally(shown.lines, "removed") }
     : { added: 0, removed: 0 };
+
+const isSame = (shown: ShownFile): boolean =>
+  shown.kind === "lines" && shown.lines.every(({ kind }) => kind === "same");
 
 /** `+3 −1`, in a sentence with its noun. */
 export function plusMinus({ added, removed }: { added: number; removed: number }, noun?: string): Html {
@@ -161,7 +171,7 @@ function openLink({ path, after }: FilePair, { before_url, after_url, pageOf }: 
 /** `most`: the rows of lines to show; the rest is on the file's own page. */
 export function fileCard(file: FilePair, shown: ShownFile, links: FileLinks, most: number): Html {
   const { path, before, after } = file;
-  const rows = shown.kind === "lines" ? rowsOf(shown.lines) : [];
+  const rows = shown.kind === "lines" && !isSame(shown) ? rowsOf(shown.lines) : [];
   const more = rows.length - most;
   return html`<section class="card diff" aria-label="${path}">
     <div class="top">
@@ -176,6 +186,7 @@ export function fileCard(file: FilePair, shown: ShownFile, links: FileLinks, mos
         ${rows.slice(0, most)}
       </table>`
     }
+    ${isSame(shown) && html`<p class="foot dim">Only line endings differ, or the end of the last line.</p>`}
     ${
       shown.kind === "pictures" &&
       html`<div class="pics">

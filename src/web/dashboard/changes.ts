@@ -28,6 +28,8 @@ import { versionUrl } from "./site-versions.ts";
 const MOST_CHOICES = 1000;
 /** Files whose lines one page shows, and lines and bytes that it reads for them; the rest have pages of their own. */
 const ROOM: DiffRoom = { files: 100, lines: 8000, bytes: 2 << 20 };
+/** Files of one page; any other one is found by its path. */
+const MOST_FILES = 200;
 /** Rows of one file before the rest is folded away, and on the file's own page. */
 const ROWS = 60;
 const ALL_ROWS = 4100;
@@ -165,6 +167,7 @@ function summary({ added, changed, removed, unchanged }: Changes, shown: readonl
   }
   return html`<p class="sum" role="status">
     <span><strong>${kinds.join(" ")}</strong> ${figure(unchanged)} the same</span> ${plusMinus(lines, "line")}
+    ${lines.added + lines.removed > 0 && html`<span class="dim">in the texts below</span>`}
   </p>`;
 }
 
@@ -198,7 +201,8 @@ const showChanges = accountPage(async (ctx) => {
   const withheld = new Set(await ctx.parts.store.versions.withheld(site.site_id));
   const compared = { ...pair, manifests, withheld };
   const file = ctx.query.get("file");
-  const shown = await cardsOf(ctx, site, compared, file === null ? all : all.filter(({ path }) => path === file));
+  const asked = file === null ? all.slice(0, MOST_FILES) : all.filter(({ path }) => path === file);
+  const shown = await cardsOf(ctx, site, compared, asked);
   const name = nameOf(site);
   const body = html`<p class="crumb">
       <a href="/dashboard">Sites</a> / <a href="${pathOfSite(site.site_id)}">${isolated(name)}</a>
@@ -210,6 +214,7 @@ const showChanges = accountPage(async (ctx) => {
     ${await compareForm(ctx, site, pair)}
     ${all.length === 0 ? html`<p role="status">The two versions hold the same files.</p>` : summary(changes, shown)}
     ${shown.map(({ card }) => card)}
+    ${all.length > MOST_FILES && file === null && html`<p>And ${figure(all.length - MOST_FILES)} more files.</p>`}
     ${
       file !== null &&
       html`<p>

@@ -82,7 +82,7 @@ export const placesNav = (site_id: string, here: ListPlace, next: ListPlace | nu
 const HEAD_BYTES = 64 * 1024;
 
 /** Null while visitors cannot see the site. */
-async function liveOf({ parts }: SignedIn, site: Site): Promise<LivePages | null> {
+export async function liveOf({ parts }: SignedIn, site: Site): Promise<LivePages | null> {
   try {
     return await parts.comments.livePages(site);
   } catch (error) {

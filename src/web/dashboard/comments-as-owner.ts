@@ -19,13 +19,21 @@ import { accountForm, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhil
 import { isolated } from "../words.ts";
 import { nameOf, ownSite } from "./pages.ts";
 import { type Decision, DECISIONS } from "./comment.ts";
-import { commentsPath, placeHref, placeOf } from "./comment-lists.ts";
+import { pageOf } from "../../comments/addresses.ts";
+import { commentsPath, liveOf, placeHref, placeOf } from "./comment-lists.ts";
 import { commentsPage } from "./comments.ts";
 
 /** The thread that the link is to lead to; null for the start page, also if it is gone. */
 async function threadAsked({ request, parts }: SignedIn, { site_id }: Site): Promise<StoredThread | null> {
   const { thread = "" } = await readForm(request);
   return COMMENT.test(thread) ? parts.store.notes.thread(site_id, thread, { kind: "owner" }) : null;
+}
+
+/** A thread whose page is gone leads nowhere: the code would stay in an address that has no comments. */
+async function onLivePage(ctx: SignedIn, site: Site): Promise<StoredThread | null> {
+  const thread = await threadAsked(ctx, site);
+  const live = thread && (await liveOf(ctx, site));
+  return live && pageOf(live, thread.page) !== null ? thread : null;
 }
 
 async function linkPage(ctx: SignedIn): Promise<Response> {
@@ -36,7 +44,7 @@ async function linkPage(ctx: SignedIn): Promise<Response> {
   }
   const parts = ctx.parts.comments;
   await limitOwner({ site, parts });
-  const { url } = await ownerCode({ parts, site, by: ctx.caller }, await threadAsked(ctx, site));
+  const { url } = await ownerCode({ parts, site, by: ctx.caller }, await onLivePage(ctx, site));
   const title = "Open on the site as owner";
   const body = html`<div class="stack tight">
     <div>

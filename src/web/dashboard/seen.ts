@@ -78,6 +78,13 @@ function verdict({ status, reason, warnings }: VersionRender): Html {
     : html`<p class="dim small">A browser opened the start page, and found what the deploy could not know.</p>`;
 }
 
+/** How many faults a browser saw in the live version. */
+export async function warnedInBrowser(ctx: SignedIn, { site_id, live_version_id }: Site): Promise<number> {
+  if (!looks(ctx)) return 0;
+  const seen = await ctx.parts.store.renders.ofVersions(site_id, [live_version_id]);
+  return seen.get(live_version_id)?.warnings.length ?? 0;
+}
+
 /** The view of the live version; nothing if the server has no browser, or if it was never asked to look. */
 export async function seenSection(ctx: SignedIn, { site_id, live_version_id }: Site): Promise<Html | false> {
   const seen = looks(ctx) ? await ctx.parts.store.renders.of(site_id, live_version_id) : null;

@@ -96,7 +96,7 @@ function row(ctx: SignedIn, list: VersionList, version: ListedVersion): Html {
   const warned = render?.warnings.length ?? 0;
   const hidden = withheld.has(version_id);
   const changed = changes.get(version_id);
-  const page = hrefOf(`${pathOfSite(site.site_id)}/changes`, { to: version_id });
+  const page = hrefOf(`${pathOfSite(site.site_id)}/changes`, { from: changed?.against ?? "", to: version_id });
   return html`<li>
     ${seen && thumbnail(site.site_id, version_id, render?.pictured ?? false)}
     <div>

@@ -18,7 +18,7 @@ import { count } from "../browser/wording.ts";
 import { dayTime, dayTimeWords } from "../words.ts";
 import { zone, zoneHead } from "../zone.ts";
 import { hrefOf, ownSite, pathOfSite } from "./pages.ts";
-import { seenSection } from "./seen.ts";
+import { seenSection, warnedInBrowser } from "./seen.ts";
 import { answerSitePage, pathOfTab } from "./site-frame.ts";
 import { previewsCard } from "./site-previews.ts";
 import { settingsCard } from "./site-settings.ts";
@@ -78,18 +78,18 @@ async function liveReceipt(ctx: SignedIn, site: Site, version: Version, done: st
   const since = live_since === null ? version.created_at : new Date(live_since).toISOString();
   const changes = await changesSince(ctx, version, before, receipt?.changes ?? null);
   const live: LiveStanding = { version, since, before, changes };
-  const headings: Readonly<Record<string, string>> = {
-    deployed: "Your new version is live",
-    unchanged: "No changes: this version is live already",
-  };
+  const headings = new Map([
+    ["deployed", "Your new version is live"],
+    ["unchanged", "No changes: this version is live already"],
+  ]);
   return receiptRegion({
-    heading: shown ? (headings[done] ?? html`Live since ${dayTime(since, parts.now())}`) : "Not shown to visitors",
+    heading: shown ? (headings.get(done) ?? html`Live since ${dayTime(since, parts.now())}`) : "Not shown to visitors",
     about: html`<p class="small dim">${sizeLine(version, done === "deployed" ? tookMs(ctx) : undefined)}</p>`,
     live: shown,
     notes: receipt,
     figures: figuresPart(
       { checked: receipt?.checked ?? null, changes, example: changes && exampleOf(changes) },
-      receipt?.warnings.length ?? 0,
+      (receipt?.warnings.length ?? 0) + (await warnedInBrowser(ctx, site)),
       waysOn(ctx, site, live),
     ),
     more: forPrograms({ site_id, version_id: version.version_id }),

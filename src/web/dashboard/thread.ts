@@ -69,7 +69,7 @@ const isOpenToAll = ({ comments_mode }: Site, { comments = [] }: Pinned): boolea
 
 function showOnPage({ ctx, site }: ThreadPlace, pinned: Pinned): Html | false {
   const { id, page } = pinned;
-  if (site.comments_mode === "off") return false;
+  if (site.comments_mode === "off" || site.disabled_reason !== null) return false;
   const label = html`Show on the page`;
   if (!isOpenToAll(site, pinned)) {
     return button(label, {

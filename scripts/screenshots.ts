@@ -177,7 +177,7 @@ const PICTURES: Readonly<Record<string, (world: World) => Promise<void>>> = {
   },
   async changes({ browser, site }) {
     await signIn(browser);
-    await open(browser, `${BASE}/dashboard/sites/${site.site_id}/changes`, "unchanged");
+    await open(browser, `${BASE}/dashboard/sites/${site.site_id}/changes`, "the same");
     await both(browser, "changes");
   },
   async comments({ browser, site, comment }) {

@@ -69,14 +69,10 @@ function sitesField({ q, total, sites, ticked }: Offered, refusal: Refusal | und
   </div>`;
 }
 
-/** Enter in a field presses the form's first button: this one, not the search. */
-const enterMakes: Html = html`<button class="hidden" tabindex="-1" aria-hidden="true"></button>`;
-
 function fieldsOf(refusal: Refusal | undefined, sent: URLSearchParams | undefined, sites: Offered): Html {
   const scopes = sent?.getAll("scopes") ?? ["deploy"];
   const life = sent?.get("expires_in") ?? "90d";
-  return html`${enterMakes}
-    ${field({
+  return html`${field({
       name: "name",
       label: "Name",
       value: sent?.get("name") ?? "",

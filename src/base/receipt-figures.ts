@@ -1,6 +1,7 @@
 /** The figures of a deploy, as the header `Svc-Receipt` has them: a dictionary of RFC 9651 whose values are integers
  *  (BEYOND 15). The server writes it; command line and drop zone read it. */
 import type { Checked } from "./types.ts";
+import { count, figure } from "./units.ts";
 
 /** How a version differs from what was live before, in uploaded files. */
 export interface FileChange {
@@ -49,15 +50,6 @@ export function readFigures(header: string | null): ReceiptFigures | null {
   const checked = { pages: get("pages"), links: get("links"), files: get("checked") };
   return { files: get("files"), bytes: get("bytes"), checked, changes, ms: get("ms") };
 }
-
-/** `1,204`. */
-function figure(amount: number): string {
-  const digits = String(amount);
-  const groups: string[] = [];
-  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
-  return groups.join(",");
-}
-const count = (amount: number, noun: string): string => `${figure(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 
 /** `3 pages, 14 links and 9 files`; null if nothing was read. */
 function checkedWords({ pages, links, files }: Checked): string | null {

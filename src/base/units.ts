@@ -29,3 +29,14 @@ export function humanSize(bytes: number): string {
   const digits = unit > 0 && size < 9.95 ? 1 : 0;
   return `${size.toFixed(digits).replace(".0", "")} ${SIZES[unit]}`;
 }
+
+/** `1,204`. By hand: what the system formats with takes 2 ms to load, in every process that starts. */
+export function figure(amount: number): string {
+  const digits = String(amount);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return groups.join(",");
+}
+
+/** `1 file`, `1,204 files`. */
+export const count = (amount: number, noun: string): string => `${figure(amount)} ${noun}${amount === 1 ? "" : "s"}`;

@@ -5,7 +5,16 @@
  *  no disk, no clock and no request. */
 
 import { mediaType } from "../base/media-types.ts";
-import type { BuiltVersion, Bytes, Draft, Limits, ManifestFile, Progress, SiteContext } from "../base/types.ts";
+import {
+  type BuiltVersion,
+  type Bytes,
+  type Draft,
+  type Limits,
+  type ManifestFile,
+  type Progress,
+  RENDERER,
+  type SiteContext,
+} from "../base/types.ts";
 import { contentHash, versionIdOf } from "../base/version-id.ts";
 import { keepPages, type Pages } from "../html/page.ts";
 import { titleOf } from "../html/page.ts";
@@ -15,7 +24,6 @@ import { ingest } from "./archive/index.ts";
 import type { Ingested } from "./archive/ingested.ts";
 import { createBudget } from "./budget.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
-import { RENDERER } from "../base/renderer.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { lint } from "./lint/index.ts";
 import { checkRules } from "./rules.ts";

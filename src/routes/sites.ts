@@ -1,9 +1,8 @@
 /** Sites as their keepers read and change them: the record, what is live, settings and previews (CONTRACT 4.4, BEYOND 0 and
  *  7). Previews are made in deploys/preview.ts. */
 import { Refusal } from "../base/errors.ts";
-import { RENDERER } from "../base/renderer.ts";
 import { effectiveSpa, siteState } from "../base/site-state.ts";
-import type { Site, Version } from "../base/types.ts";
+import { RENDERER, type Site, type Version } from "../base/types.ts";
 import type { Config } from "../config/index.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { customerOf, networkOf } from "../http/context.ts";

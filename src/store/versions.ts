@@ -148,6 +148,16 @@ const filesOf = statement<Omit<StoredFile, "made"> & { made: number | boolean }>
    join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ?`,
 );
 
+const uploadAt = statement<Omit<StoredFile, "made">>(
+  `select path, sha256, blobs.bytes as bytes, media_type, blob_no from versions
+   join files using (version_no) join blobs using (blob_no) where site_id = ? and version_id = ? and path = ? and made = 0`,
+);
+
+function* uploadOf(site_id: string, version_id: string, path: string): Op<StoredFile | null> {
+  const row = yield* uploadAt.get(site_id, version_id, path);
+  return row && { ...row, made: false };
+}
+
 const anyMade = statement(
   `select 1 from versions join files using (version_no) where site_id = ? and version_id = ? and made = 1 limit 1`,
 );
@@ -370,6 +380,8 @@ export const VERSIONS = {
   withheld: read(({ now }, site_id: string) => withheldOf(site_id, now())),
   /** Null if the site has no such version, or if none was kept (it is older than receipts are). */
   receipt: read((_, site_id: string, version_id: string) => receipts.of(site_id, version_id)),
+  /** The file that was uploaded at exactly that path; null if there is none. */
+  upload: read((_, site_id: string, version_id: string, path: string) => uploadOf(site_id, version_id, path)),
   /** Whether svc made pages of it. */
   hasMade: read((_, site_id: string, version_id: string) => hasMade(site_id, version_id)),
   /** How versions of the site differ from what was live before each, by version_id: only of those that have such figures. */

@@ -12,7 +12,7 @@ import { siteUrl } from "../http/hosts.ts";
 import type { Ctx, Route } from "../routes/context.ts";
 import type { EndedAccess } from "../store/ownership.ts";
 import { isSessionEnded } from "../store/refusals.ts";
-import { count } from "./browser/wording.ts";
+import { count } from "../base/units.ts";
 import { scriptPath } from "./assets.ts";
 import { answerPage, csrfOf } from "./frame.ts";
 import { alertBox, button, card, checkbox, csrfField, field, linkButton, siteLink, statusBox } from "./parts.ts";

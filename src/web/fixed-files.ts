@@ -1,12 +1,12 @@
 /** Files whose names the Web fixed: for robots, for programs that read, for tabs and home screens. */
 import { type AnswerOwnFile, ownFile } from "../http/own-file.ts";
 import type { Handler, Route } from "../routes/context.ts";
-import { humanSize } from "../base/units.ts";
+import { figure, humanSize } from "../base/units.ts";
 import { curl } from "./home.ts";
 import { installLine, npxLine } from "./package.ts";
 import { ICON_192_PATH, ICON_512_PATH } from "./assets.ts";
 import { picture } from "./built.ts" with { type: "macro" };
-import { ahead, figure } from "./browser/wording.ts";
+import { ahead } from "./browser/wording.ts";
 
 const FAVICON = Buffer.from(picture("favicon.ico"), "base64");
 const TEXT = "text/plain; charset=utf-8";

@@ -8,7 +8,7 @@ import { scriptPath } from "./assets.ts";
 import { answerPage } from "./frame.ts";
 import { asked, type Chapter, type Hit, search } from "./manual-search.ts";
 import { button, rows } from "./parts.ts";
-import { count } from "./browser/wording.ts";
+import { count } from "../base/units.ts";
 
 /** The chapters in the order in which somebody needs them, each with a sentence for the front page. */
 const PARTS: readonly (readonly [title: string, chapters: Readonly<Record<string, string>>])[] = [

@@ -4,9 +4,9 @@
 import { html, type Html } from "../html/template.ts";
 import type { Checked, Healed, Warning } from "../base/types.ts";
 import { changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
-import { humanSize } from "../base/units.ts";
+import { count, figure, humanSize } from "../base/units.ts";
 import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
-import { ahead, count, figure, mentions } from "./browser/wording.ts";
+import { ahead, mentions } from "./browser/wording.ts";
 
 /** The number of groups of warnings that are shown; the rest are folded. */
 const MOST_OPEN = 6;

@@ -4,11 +4,10 @@ import type { Refusal } from "../base/errors.ts";
 import { html, type Html } from "../html/template.ts";
 import { randomName } from "../base/random.ts";
 import type { Ctx } from "../routes/context.ts";
-import { humanSize } from "../base/units.ts";
+import { count, humanSize } from "../base/units.ts";
 import { scriptPath } from "./assets.ts";
 import { csrfOf } from "./frame.ts";
 import { alertBox, button, csrfField, field, hiddenField, icon, linkButton } from "./parts.ts";
-import { count } from "./browser/wording.ts";
 
 type ZoneRequest = Pick<Ctx, "caller" | "parts">;
 

@@ -1,6 +1,6 @@
 /** BEYOND 15: the renderer's number goes up with each change of the pages that svc makes, so that `svc update` can say which are older. */
 import { expect, test } from "bun:test";
-import { RENDERER } from "../../src/base/renderer.ts";
+import { RENDERER } from "../../src/base/types.ts";
 import { contentHash } from "../../src/base/version-id.ts";
 import { Home } from "../kit/cli.ts";
 import { write } from "../kit/database.ts";
@@ -17,7 +17,7 @@ const DOCS = {
   "guide/p.png": "PNG",
 };
 
-test("pages are those of the renderer's number: whoever changes them raises it in src/base/renderer.ts", async () => {
+test("pages are those of the renderer's number: whoever changes them raises it in src/base/types.ts", async () => {
   await using server = await startServer();
   const docs = await server.deploy(DOCS);
   const list = await server.deploy({ "a.txt": "a", "b/c.txt": "c" });

@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, test } from "bun:test";
 import { Commenter, ownerCalls, turnOn } from "../comments/commenter.ts";
 import { newCommentId, newNoteEventId } from "../../src/base/tokens.ts";
 import { type DeployResult, startServer } from "../kit/server.ts";
+import { write } from "../kit/database.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
 import { visitorOf } from "../kit/visitor.ts";
@@ -162,6 +163,21 @@ describe("threads and queue", () => {
     await visitor().report(id, "abuse", "no");
     await decide({ approve: id, show: "reported" });
     expect(tabs((await read()).html)).toEqual(["Open 1", "To approve 0", "Reported 0", "Resolved 0", "Hidden 0"]);
+  });
+
+  test("a hundred reports of one comment hide none of another of its thread", async () => {
+    await turnOn(server, site, "anonymous");
+    const writer = visitor();
+    const id = await writer.comment("the first");
+    const reply = await writer.reply(id, "the reply");
+    await visitor().report(id, "spam", "only once");
+    const rows = `insert into comment_reports (site_id, comment_no, reason, text, created_at)
+      select site_id, (select comment_no from comments where id = ?), reason, 'again', created_at from comment_reports, json_each(?)
+      where text = 'only once'`;
+    write(server.data_dir, rows, reply, JSON.stringify(Array(100).fill(0)));
+    const { text } = await read();
+    expect(text).toContain("Reported as spam just now: “only once”");
+    expect(text).toContain("and 96 more reports");
   });
 
   test("notes of programs stand in what was decided, as text", async () => {

@@ -1,6 +1,7 @@
 /** WEB 1.9: counts, sizes and times in words. */
 import { expect, test } from "bun:test";
-import { ahead, count, figure } from "../../src/web/browser/wording.ts";
+import { ahead } from "../../src/web/browser/wording.ts";
+import { count, figure } from "../../src/base/units.ts";
 import { day, size } from "../../src/web/browser/zone/words.ts";
 import { ago, moment, onDay } from "../../src/web/words.ts";
 

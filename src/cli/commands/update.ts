@@ -36,7 +36,7 @@ import { dim, green, text } from "../terminal/text.ts";
 import { seconds } from "../terminal/units.ts";
 import { pick, type Shape } from "../../api/shapes/builder.ts";
 import * as sites from "../../api/shapes/sites.ts";
-import { ask } from "../service/api.ts";
+import { ask, soon } from "../service/api.ts";
 import { STOPPED } from "../service/upload.ts";
 import { DEPLOY_RESULT, DRY_RUN, type DeployResult, type Receipt } from "../service/wire.ts";
 
@@ -169,16 +169,14 @@ const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, 
 
 const MADE_BY = pick(sites.RECEIPT, "pages_made_by");
 
-const ASKING_MS = 3_000;
-
 /** Whether the pages of what is live are of an older svc. A server that does not say so soon is not waited for. */
 async function hasOlderPages({ server }: Context, { site_id, record, credential }: OpenedSite): Promise<boolean> {
   const path = `/sites/${site_id}/versions/${record.live_version_id}/receipt`;
   const asked = ask(server, { method: "GET", path, credential, repeatable: false }, MADE_BY);
-  const says = asked.then(({ pages_made_by }) => pages_made_by === "an older svc").catch(() => false);
-  let timer: ReturnType<typeof setTimeout>;
-  const late = new Promise<false>((resolve) => (timer = setTimeout(() => resolve(false), ASKING_MS)));
-  return Promise.race([says, late]).finally(() => clearTimeout(timer));
+  return soon(
+    asked.then(({ pages_made_by }) => pages_made_by === "an older svc").catch(() => false),
+    false,
+  );
 }
 
 async function rehearse(context: Context, site: ChosenSite, given: CallWords): Promise<void> {

@@ -111,6 +111,15 @@ export async function ask<Answer>(server: Server, call: ApiCall, shape: Shape<An
   throw unexpected(server, response.status, sentence);
 }
 
+const SOON_MS = 3_000;
+
+/** The answer, if it comes soon; else `otherwise`. For facts that are told beside the work that a person asked for. */
+export function soon<Answer>(asked: Promise<Answer>, otherwise: Answer): Promise<Answer> {
+  let timer: ReturnType<typeof setTimeout>;
+  const late = new Promise<Answer>((resolve) => (timer = setTimeout(() => resolve(otherwise), SOON_MS)));
+  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+}
+
 /** The reason why no answer came, such as `ECONNREFUSED`: Bun has it on the error, Node on its cause. */
 function reasonOf(error: unknown): string {
   const { code, name, message, cause } = Object(error) as {

@@ -2,11 +2,9 @@
 import type { Link } from "../saved/links.ts";
 import type { Server } from "../saved/server.ts";
 import { OWN_LINK } from "../saved/state.ts";
-import { ask } from "./api.ts";
+import { ask, soon } from "./api.ts";
 import { ApiFailure } from "./refusal.ts";
 import { SITE_RECORD } from "./wire.ts";
-
-const ASKING_MS = 3_000;
 
 /** Null if it does not end, or if the server says no more. What the person asked for is done by then, so nobody waits long
  *  for it. */
@@ -21,7 +19,5 @@ export async function endOf(
     (record) => (record.expires_at === null ? null : expires_at),
     (error: unknown) => (error instanceof ApiFailure && [404, 410].includes(error.status) ? "gone" : null),
   );
-  let timer: ReturnType<typeof setTimeout>;
-  const late = new Promise<null>((resolve) => (timer = setTimeout(() => resolve(null), ASKING_MS)));
-  return Promise.race([asked, late]).finally(() => clearTimeout(timer));
+  return soon<number | null | "gone">(asked, null);
 }

@@ -3,7 +3,7 @@
  *  files stay as they are, and win. */
 
 import type { Bytes, Draft, Finding, Healed, Progress, Warning } from "../../base/types.ts";
-import { compactCss } from "../../html/compact-css.ts";
+import { compactCss, themed } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
 import turn from "../../html/turn.css" with { type: "text" };
@@ -15,7 +15,7 @@ import { folderOf, inWords, nameOf, shortTitle, withoutExtension } from "../mark
 import type { Drawing } from "../markdown/undrawn.ts";
 import { show } from "../show.ts";
 import { languageOf } from "./language.ts";
-import { docsPage, docsText, overview, themed } from "./page.ts";
+import { docsPage, docsText, overview } from "./page.ts";
 import { type DocsPage, firstMdx, isIndexName, type Plan, planDocs, type PlannedPage } from "./plan.ts";
 import script from "./script.js.txt" with { type: "text" };
 import { docsSite, type DocsSite, type PageFolder, placeAnywhere, placeAt } from "./site.ts";

@@ -90,16 +90,6 @@ ${list && `<nav id="docs:contents" class="contents" popover aria-label="On this 
 
 // The colour scheme: as the reader's machine is set, until the reader chooses another, in `data-theme` of the page.
 
-const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/g;
-
-/** The dark colours come a second time, for readers who chose them on a machine that is set to light. */
-export const themed = (css: string): string =>
-  css.replace(
-    DARK,
-    (_, colours: string) =>
-      `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }\n:root[data-theme="dark"] {${colours}}`,
-  );
-
 /** Before anything shows, so that no page flashes, and no text moves where the address opens the panel of comments. */
 const THEME_SCRIPT =
   '{let r=document.documentElement.dataset;if(/^#svc-/.test(location.hash))r.svcComments="";try{r.theme=localStorage["docs-theme"]||""}catch{}}';

@@ -288,7 +288,8 @@ const SHOWN_REPORTS = 100;
 const reportsInThread = statement<ThreadReport>(
   `select c.id as comment_id, x.reason, x.text, x.created_at
    from comments r join comments c on c.thread_no = r.comment_no join comment_reports x on x.comment_no = c.comment_no
-   where r.site_id = ? and r.id = ? and c.state in ('public', 'pending') order by x.report_no desc limit ${SHOWN_REPORTS}`,
+   where r.site_id = ? and r.id = ? and c.state in ('public', 'pending')
+   order by row_number() over (partition by c.comment_no order by x.report_no desc), x.report_no desc limit ${SHOWN_REPORTS}`,
 );
 
 function* reportsIn(site_id: string, thread_ids: readonly string[]): Op<ThreadReport[]> {
@@ -315,7 +316,8 @@ export const VIEWING = {
   threads: read((_, site_id: string, as: Viewpoint, asked: AskedThreads) => threads(site_id, as, asked)),
   /** By the id of its first comment, which may be a gap; null if the viewpoint sees none. */
   thread: read((_, site_id: string, id: string, as: Viewpoint) => thread(site_id, id, as)),
-  /** Reports that wait for the owner, of comments in these threads; of each thread the newest first. */
+  /** Reports that wait for the owner, of comments in these threads; the newest one of each comment first, so that many
+   *  of one hide none of another. */
   reportsIn: read((_, site_id: string, thread_ids: readonly string[]) => reportsIn(site_id, thread_ids)),
   find: read((_, site_id: string, id: string, as: Viewpoint) => find(site_id, id, as)),
 };

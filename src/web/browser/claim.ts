@@ -1,6 +1,6 @@
 /** Moves the claim token from the link's fragment into the form, through the sign-in if one is needed, and says which site it
  *  is of: by this browser's own list at once, by the server for the rest. It claims nothing: that is the person's click. */
-import { count } from "./wording.ts";
+import { count } from "../../base/units.ts";
 import { el, theirs } from "./zone/dom.ts";
 import { forgetSite, localSites } from "./zone/local-sites.ts";
 import { day, size } from "./zone/words.ts";

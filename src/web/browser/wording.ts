@@ -1,12 +1,6 @@
 /** Words that pages and their scripts say alike: counts, lengths of time, and the file that a sentence names. */
-import { UNIT_MS } from "../../base/units.ts";
+import { count, UNIT_MS } from "../../base/units.ts";
 import { visible } from "../../base/visible.ts";
-
-/** `1,204`. By hand: what the system formats with takes 2 ms to load, in every process that starts. */
-export const figure = (amount: number): string => String(amount).replace(/\B(?=(?:\d{3})+$)/g, ",");
-
-/** `1 file`, `1,204 files`. */
-export const count = (amount: number, noun: string): string => `${figure(amount)} ${noun}${amount === 1 ? "" : "s"}`;
 
 /** Units with their length in minutes. */
 const STEPS = [

@@ -3,7 +3,8 @@
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import type { AgentToken, CommentSettings, Maker, OpenOwnerCode } from "../../store/notes.ts";
-import { ahead, count } from "../browser/wording.ts";
+import { ahead } from "../browser/wording.ts";
+import { count } from "../../base/units.ts";
 import { csrfOf } from "../frame.ts";
 import { button, csrfField, visuallyHidden } from "../parts.ts";
 import type { SignedIn } from "../who.ts";

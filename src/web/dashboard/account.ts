@@ -9,7 +9,7 @@ import type { Session } from "../../store/people/sessions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
-import { count } from "../browser/wording.ts";
+import { count } from "../../base/units.ts";
 import { ago, onDay, isolated } from "../words.ts";
 import { deployTokensSection } from "./deploy-tokens.ts";
 import { ACCOUNT } from "./pages.ts";

@@ -1,11 +1,10 @@
 /** One file of "Changes" (WEB 6): what its lines were and are, or its pictures side by side, or its sizes alone. */
 import { isUtf8 } from "node:buffer";
 import { encodePath } from "../../base/percent.ts";
-import { humanSize } from "../../base/units.ts";
+import { count, figure, humanSize } from "../../base/units.ts";
 import { html, type Html } from "../../html/template.ts";
 import { DamagedBlob } from "../../store/refusals.ts";
 import type { StoredFile } from "../../store/versions.ts";
-import { count, figure } from "../browser/wording.ts";
 import { type DiffLine, diffLines, linesOf } from "../line-diff.ts";
 import { badge, siteLink } from "../parts.ts";
 

@@ -10,7 +10,7 @@ import type { Changes, StoredManifest } from "../../store/versions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { button, csrfField, linkButton } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { figure } from "../browser/wording.ts";
+import { figure } from "../../base/units.ts";
 import { dayTimeWords, isolated } from "../words.ts";
 import {
   type DiffRoom,
@@ -245,9 +245,9 @@ function pictureType(bytes: Uint8Array): string | null {
 const showPicture = accountPage(async (ctx) => {
   const { parts, params, query, exchange } = ctx;
   const site = await ownSite(ctx);
-  const files = await parts.store.versions.manifest(site.site_id, params.version_id!);
-  const file = files?.get(query.get("path") ?? "");
-  const content = file && !file.made ? await parts.store.blobs.open(file) : null;
+  const { versions, blobs } = parts.store;
+  const file = await versions.upload(site.site_id, params.version_id!, query.get("path") ?? "");
+  const content = file && (await blobs.open(file));
   const type = content && pictureType(await content.slice(0, 16).bytes());
   if (!content || !type) throw new Refusal("not_found", "There is no picture of that path in this version.");
   exchange.bytes = content.size;

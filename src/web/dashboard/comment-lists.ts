@@ -3,7 +3,7 @@
 import { cursorOf, numberIn } from "../../comments/keys.ts";
 import { html, type Html } from "../../html/template.ts";
 import type { NoteCounts } from "../../store/notes.ts";
-import { figure } from "../browser/wording.ts";
+import { figure } from "../../base/units.ts";
 import { hrefOf, pathOfSite } from "./pages.ts";
 import { pageOf } from "../../comments/addresses.ts";
 import type { LivePages } from "../../comments/context.ts";
@@ -79,7 +79,7 @@ export const placesNav = (site_id: string, here: ListPlace, next: ListPlace | nu
 // The titles of live pages, for lists that would else name them by their paths.
 
 /** A title stands in the head: of longer pages no more is read. */
-const HEAD_BYTES = 64 * 1024;
+const HEAD_BYTES = 16 * 1024;
 
 /** Null while visitors cannot see the site. */
 export async function liveOf({ parts }: SignedIn, site: Site): Promise<LivePages | null> {

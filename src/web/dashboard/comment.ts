@@ -13,7 +13,7 @@ import type {
   WebhookState,
 } from "../../store/notes.ts";
 import { badge, button, csrfField, icon, linkButton, visuallyHidden, warningBox } from "../parts.ts";
-import { count, figure } from "../browser/wording.ts";
+import { count, figure } from "../../base/units.ts";
 import { ago, isolated } from "../words.ts";
 import { commentsPath, placeHref } from "./comment-lists.ts";
 

@@ -11,7 +11,7 @@ import { alertBox, button, command, csrfField, field, hiddenField, icon, radios,
 import { accountPage, type SignedIn } from "../who.ts";
 import { accessSection } from "./access.ts";
 import { ownSite } from "./pages.ts";
-import { answerSitePage } from "./site-frame.ts";
+import { answerSitePage, factsOf } from "./site-frame.ts";
 import { heldNotice } from "./state-badges.ts";
 import { webhookCard } from "./comment.ts";
 import {
@@ -124,9 +124,8 @@ const list = ({ ctx, site: { site_id }, here }: ThreadPlace, { items, next }: Li
 
 const isNone = (counts: NoteCounts): boolean => Object.values(counts).every((amount) => amount === 0);
 
-async function threadsSection(place: ThreadPlace): Promise<Html> {
+async function threadsSection(place: ThreadPlace, counts: NoteCounts): Promise<Html> {
   const { ctx, site, here } = place;
-  const counts = await ctx.parts.store.notes.counts(site.site_id);
   if (site.comments_mode === "off" && isNone(counts)) return neverOn(ctx, site);
   const listed = await listOf(place);
   return html`${listsNav(site.site_id, here.show, counts)}
@@ -164,7 +163,9 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
   const is_on = site.comments_mode !== "off";
   const here = placeOf(refused?.sent ?? ctx.query);
   const settings = await ctx.parts.store.notes.settings(site);
-  const threads = await threadsSection({ ctx, site, here, may_decide: is_on && state === "live", refused });
+  const facts = await factsOf(ctx, site);
+  const place = { ctx, site, here, may_decide: is_on && state === "live", refused };
+  const threads = await threadsSection(place, facts.notes);
   const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)} ${cookieWarning(ctx, site)}
     ${!is_on && settings.last_mode !== null && offNotice()}
     <div class="two comments">
@@ -175,7 +176,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
         ${await webhookSection(ctx, site, settings)}
       </div>
     </div>`;
-  return answerSitePage(ctx, site, { tab: "comments", body, refusal: refused?.refusal });
+  return answerSitePage(ctx, site, { tab: "comments", facts, body, refusal: refused?.refusal });
 }
 
 /** `GET …/comments?show=&cursor=&done=`. */

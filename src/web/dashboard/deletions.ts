@@ -13,7 +13,7 @@ import { refusals } from "../../store/refusals.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, button, csrfField, field, hiddenField, linkButton, rows } from "../parts.ts";
 import { accountForm, accountPage, noSuchSite, type SignedIn } from "../who.ts";
-import { count } from "../browser/wording.ts";
+import { count } from "../../base/units.ts";
 import { ago, isolated, titled } from "../words.ts";
 import { accountOf } from "./account.ts";
 import { ACCOUNT, hrefOf, nameOf, ownSite, ownSiteOf, pathOfSite, pathOfVersion } from "./pages.ts";

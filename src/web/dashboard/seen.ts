@@ -5,7 +5,7 @@ import type { Site } from "../../base/types.ts";
 import { icon } from "../parts.ts";
 import { warningGroups } from "../receipt.ts";
 import type { SignedIn } from "../who.ts";
-import { count, figure } from "../browser/wording.ts";
+import { count, figure } from "../../base/units.ts";
 
 type VersionRender = RenderBrief & RenderSeen;
 

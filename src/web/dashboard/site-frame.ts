@@ -5,9 +5,10 @@ import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { NoteCounts } from "../../store/notes.ts";
+import type { ListedPreview } from "../../store/previews.ts";
 import { answerPage } from "../frame.ts";
 import { badge, copyButton, icon, linkButton, siteLink } from "../parts.ts";
-import { figure } from "../browser/wording.ts";
+import { figure } from "../../base/units.ts";
 import type { SignedIn } from "../who.ts";
 import { nameOf, pathOfSite } from "./pages.ts";
 import { STATE_BADGES } from "./state-badges.ts";
@@ -21,9 +22,15 @@ const TABS = {
   settings: "Settings",
 };
 
-interface TabCounts {
-  previews: number;
+/** Read once for a page: its tabs tell the numbers, its cards the rest. */
+interface SiteFacts {
+  previews: ListedPreview[];
   notes: NoteCounts;
+}
+
+export async function factsOf({ parts }: SignedIn, { site_id }: Site): Promise<SiteFacts> {
+  const { notes, previews } = parts.store;
+  return { previews: await previews.list(site_id), notes: await notes.counts(site_id) };
 }
 
 /** The path of a site's page. */
@@ -31,21 +38,21 @@ export const pathOfTab = (site_id: string, tab: Tab): string =>
   tab === "overview" ? pathOfSite(site_id) : `${pathOfSite(site_id)}/${tab}`;
 
 /** The numbers beside a tab's name. */
-function besideTab(tab: Tab, site: Site, { previews, notes }: TabCounts): Html | false {
+function besideTab(tab: Tab, site: Site, { previews, notes }: SiteFacts): Html | false {
   const number = (n: number) => n > 0 && html`<span class="n">${figure(n)}</span>`;
   if (tab === "versions") return number(site.stored_versions);
-  if (tab === "previews") return number(previews);
+  if (tab === "previews") return number(previews.length);
   if (tab !== "comments") return false;
   return html`${number(notes.open)} ${notes.pending > 0 && badge(`${figure(notes.pending)} to approve`, "warn")}
   ${notes.reported > 0 && badge(`${figure(notes.reported)} reported`, "warn")}`;
 }
 
-const tabs = (site: Site, current: Tab, counts: TabCounts): Html =>
+const tabs = (site: Site, current: Tab, facts: SiteFacts): Html =>
   html`<nav class="site-tabs" aria-label="This site">
     ${(Object.keys(TABS) as Tab[]).map(
       (tab) =>
         html`<a href="${pathOfTab(site.site_id, tab)}" ${tab === current && html`aria-current="page"`}
-          >${TABS[tab]}${besideTab(tab, site, counts)}</a
+          >${TABS[tab]}${besideTab(tab, site, facts)}</a
         >`,
     )}
   </nav>`;
@@ -72,6 +79,8 @@ function siteHead({ parts }: SignedIn, site: Site): Html {
 
 interface SitePage {
   tab: Tab;
+  /** Left out by a page that needs none of them itself. */
+  facts?: SiteFacts;
   body: Html;
   refusal?: Refusal | undefined;
   head?: Html | false;
@@ -81,12 +90,10 @@ interface SitePage {
 
 /** A page of the site, under its name and tabs. */
 export async function answerSitePage(ctx: SignedIn, site: Site, page: SitePage): Promise<Response> {
-  const { notes, previews } = ctx.parts.store;
-  const counts = { previews: (await previews.list(site.site_id)).length, notes: await notes.counts(site.site_id) };
-  const { tab, body, scripts = ["copy"], ...rest } = page;
+  const { tab, facts = await factsOf(ctx, site), body, scripts = ["copy"], ...rest } = page;
   return answerPage(ctx, {
     title: tab === "overview" ? nameOf(site) : `${TABS[tab]} ${tab === "comments" ? "on" : "of"} ${nameOf(site)}`,
-    body: html`${siteHead(ctx, site)} ${tabs(site, tab, counts)} ${body}`,
+    body: html`${siteHead(ctx, site)} ${tabs(site, tab, facts)} ${body}`,
     current: "sites",
     width: "list",
     scripts,

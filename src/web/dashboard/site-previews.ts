@@ -12,7 +12,7 @@ import { alertBox, badge, button, csrfField, linkButton, siteLink, visuallyHidde
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { ago, isolated, onDay, titled } from "../words.ts";
 import { ownSite, pathOfSite } from "./pages.ts";
-import { answerSitePage, pathOfTab } from "./site-frame.ts";
+import { answerSitePage, factsOf, pathOfTab } from "./site-frame.ts";
 import { heldNotice } from "./state-badges.ts";
 
 /** The value by which forms name a preview: its own name if it has one, for a version_id means every preview of that
@@ -69,7 +69,8 @@ const noPreviews = (site_id: string): Html =>
   </div>`;
 
 async function previewsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<Response> {
-  const previews = await ctx.parts.store.previews.list(site.site_id);
+  const facts = await factsOf(ctx, site);
+  const { previews } = facts;
   const may_change = siteState(site, ctx.parts.now()) === "live";
   const list = html`<form method="post" action="${pathOfTab(site.site_id, "previews")}">
     ${csrfField(csrfOf(ctx)!)}
@@ -79,7 +80,7 @@ async function previewsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promi
   </form>`;
   const body = html`${alertBox(refusal)} ${heldNotice(ctx, site)}
   ${previews.length === 0 ? noPreviews(site.site_id) : list}`;
-  return answerSitePage(ctx, site, { tab: "previews", body, refusal });
+  return answerSitePage(ctx, site, { tab: "previews", facts, body, refusal });
 }
 
 /** `GET …/previews`. */
@@ -105,8 +106,12 @@ const changePreview = accountForm({
 const MOST_ON_CARD = 3;
 
 /** The newest previews, beside the overview. Nothing if there are none. */
-export async function previewsCard(ctx: SignedIn, site: Site, may_change: boolean): Promise<Html | false> {
-  const previews = await ctx.parts.store.previews.list(site.site_id);
+export function previewsCard(
+  ctx: SignedIn,
+  site: Site,
+  previews: readonly ListedPreview[],
+  may_change: boolean,
+): Html | false {
   if (previews.length === 0) return false;
   const { site_id, slug, live_version_id } = site;
   return html`<section class="card" aria-labelledby="previews">

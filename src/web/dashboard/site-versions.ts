@@ -9,17 +9,15 @@ import { makeVersionLive } from "../../routes/sites.ts";
 import type { VersionChanges } from "../../store/receipts.ts";
 import type { RenderBrief } from "../../store/renders.ts";
 import type { Site, Version } from "../../base/types.ts";
-import { humanSize } from "../../base/units.ts";
+import { count, figure, humanSize, UNIT_MS } from "../../base/units.ts";
 import { csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, linkButton, visuallyHidden } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
-import { count, figure } from "../browser/wording.ts";
 import { dayTimeFirst, monthOf } from "../words.ts";
 import { hrefOf, ownSite, pageField, pageOf, pagesNav, pathOfSite, pathOfVersion } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
 import { answerSitePage, pathOfTab } from "./site-frame.ts";
 import { heldNotice } from "./state-badges.ts";
-import { UNIT_MS } from "../../base/units.ts";
 
 type ListedVersion = Version & { live: boolean };
 

@@ -14,12 +14,12 @@ import { csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, icon, linkButton } from "../parts.ts";
 import { figuresPart, forPrograms, receiptRegion, sizeLine } from "../receipt.ts";
 import { accountPage, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../who.ts";
-import { count } from "../browser/wording.ts";
+import { count } from "../../base/units.ts";
 import { dayTime, dayTimeWords } from "../words.ts";
 import { zone, zoneHead } from "../zone.ts";
 import { hrefOf, ownSite, pathOfSite } from "./pages.ts";
 import { seenSection, warnedInBrowser } from "./seen.ts";
-import { answerSitePage, pathOfTab } from "./site-frame.ts";
+import { answerSitePage, factsOf, pathOfTab } from "./site-frame.ts";
 import { previewsCard } from "./site-previews.ts";
 import { settingsCard } from "./site-settings.ts";
 import { exampleOf, newestVersions } from "./site-versions.ts";
@@ -142,6 +142,7 @@ async function overview(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<R
   if (live === null) return overview(ctx, await ownSite(ctx), refusal);
   const done = refusal ? "" : (query.get("done") ?? "");
   const may_change = siteState(site, parts.now()) === "live";
+  const facts = await factsOf(ctx, site);
   const body = html`${alertBox(may_change ? undefined : refusal)} ${heldNotice(ctx, site)}
     <div class="two">
       <div class="stack">
@@ -149,12 +150,13 @@ async function overview(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<R
         ${may_change && newVersionSection(ctx, site, refusal)} ${await newestVersions(ctx, site, may_change)}
       </div>
       <div class="side">
-        ${todoCard(site, await parts.store.notes.counts(site_id))} ${await previewsCard(ctx, site, may_change)}
+        ${todoCard(site, facts.notes)} ${previewsCard(ctx, site, facts.previews, may_change)}
         ${settingsCard(site, live.spa_enabled === 1)}
       </div>
     </div>`;
   return answerSitePage(ctx, site, {
     tab: "overview",
+    facts,
     body,
     head: may_change && zoneHead(),
     refusal,

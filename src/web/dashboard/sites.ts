@@ -1,6 +1,6 @@
 /** `/dashboard`: an account's sites, a page of them at a time (WEB 5). */
 import { Refusal } from "../../base/errors.ts";
-import { UNIT_MS } from "../../base/units.ts";
+import { count, figure, UNIT_MS } from "../../base/units.ts";
 import { createGate } from "../../run/gate.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
@@ -10,7 +10,6 @@ import { answerPage } from "../frame.ts";
 import { installLine } from "../package.ts";
 import { badge, button, command, hiddenField, icon, linkButton, siteLink } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
-import { count, figure } from "../browser/wording.ts";
 import { ago, isolated, titled } from "../words.ts";
 import { commentsPath, placeHref } from "./comment-lists.ts";
 import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";

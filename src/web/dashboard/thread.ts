@@ -7,7 +7,7 @@ import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { NoteEvent, QueueItem, QueueState, StoredComment, StoredThread, ThreadReport } from "../../store/notes.ts";
-import { count } from "../browser/wording.ts";
+import { count } from "../../base/units.ts";
 import { csrfOf } from "../frame.ts";
 import { badge, button, csrfField, hiddenField, siteLink } from "../parts.ts";
 import type { SignedIn } from "../who.ts";

@@ -2,7 +2,7 @@
  *  what all pages of svc share, then a file a concern), and that of an account's pages, which is read after it. One more concern is one
  *  more line. */
 import base from "../../html/base.css" with { type: "text" };
-import { compactCss } from "../../html/compact-css.ts";
+import { compactCss, themed } from "../../html/compact-css.ts";
 import ground from "../../html/ground.css" with { type: "text" };
 import tokens from "../../html/tokens.css" with { type: "text" };
 import comments from "./comments.css" with { type: "text" };
@@ -19,18 +19,6 @@ import seen from "./seen.css" with { type: "text" };
 import changes from "./changes.css" with { type: "text" };
 import site from "./site.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
-
-const DARK = /@media \(prefers-color-scheme: dark\) \{\s*:root \{([^{}]*)\}\s*\}/;
-
-/** The dark colours come a second time, for readers of the manual who chose them, or chose the light ones. */
-const themed = (css: string): string =>
-  css.replace(
-    DARK,
-    (_, colours: string) =>
-      `@media (prefers-color-scheme: dark) { :root:not([data-theme="light"]) {${colours}} }
-:root[data-theme="dark"] {color-scheme: dark;${colours}}
-:root[data-theme="light"] {color-scheme: light}`,
-  );
 
 const FILES = [themed(tokens), ground, base, frame, controls, lists, formPage, home, zone, receipt, manual, turn];
 

@@ -7,7 +7,7 @@ import { firstLines, pastedName } from "./pasted.ts";
 import { builtFolder, everything, hasPage, isZip, nothingIn, tooMuch, zipTooLarge } from "./questions.ts";
 import type { Trouble } from "./refusals.ts";
 import type { Setup } from "./setup.ts";
-import { count } from "../wording.ts";
+import { count } from "../../../base/units.ts";
 import { size } from "./words.ts";
 import { asItIs, packed } from "./worker-calls.ts";
 

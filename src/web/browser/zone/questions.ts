@@ -4,7 +4,7 @@ import { isPageName } from "../../../base/page-names.ts";
 import { BUILD_DIR_CANDIDATES } from "../../../client/build-dir-candidates.ts";
 import { type Collected, type Found, MOST_FOUND } from "./collect.ts";
 import type { Trouble } from "./refusals.ts";
-import { count } from "../wording.ts";
+import { count } from "../../../base/units.ts";
 import { size } from "./words.ts";
 
 /** From the page, never from the script. */

@@ -2,7 +2,7 @@
  *  below it is laid out, so nothing moves. */
 import { button, el, theirs } from "./dom.ts";
 import { bringBack, forgetSite, keepLocalSites, type LocalSite, localSites } from "./local-sites.ts";
-import { count } from "../wording.ts";
+import { count } from "../../../base/units.ts";
 import { day } from "./words.ts";
 
 /** The calls that the list makes to the zone. */

@@ -1,6 +1,5 @@
 /** Sizes and times as people say them, in the page. */
-import { humanSize, UNIT_MS } from "../../../base/units.ts";
-import { count } from "../wording.ts";
+import { count, humanSize, UNIT_MS } from "../../../base/units.ts";
 
 /** A size as the command line prints it. */
 export const size = (bytes: number): string => (bytes < 1024 ? count(bytes, "byte") : humanSize(bytes));

@@ -28,6 +28,7 @@ describe("the head", () => {
     expect([...tabs.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)).toEqual(
       ["", "/versions", "/previews", "/comments", "/settings"].map((page) => pathOf(site) + page),
     );
+    expect(text).toMatch(/Overview Versions 1 ?Previews Comments Settings/);
     expect(tabs).toMatch(/aria-current="page"\s*>\s*Overview/);
     expect((await ann.read(`${pathOf(site)}/settings`)).text).toMatch(/Yours since \d+ \w+\. It does not expire\./);
   });

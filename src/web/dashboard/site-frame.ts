@@ -52,7 +52,7 @@ const tabs = (site: Site, current: Tab, facts: SiteFacts): Html =>
     ${(Object.keys(TABS) as Tab[]).map(
       (tab) =>
         html`<a href="${pathOfTab(site.site_id, tab)}" ${tab === current && html`aria-current="page"`}
-          >${TABS[tab]}${besideTab(tab, site, facts)}</a
+          >${TABS[tab]} ${besideTab(tab, site, facts)}</a
         >`,
     )}
   </nav>`;

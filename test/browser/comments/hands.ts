@@ -107,8 +107,13 @@ export const panelText = (browser: Browser): Promise<string> =>
     `document.querySelector("svc-comments")?.shadowRoot.querySelector(".panel:not([hidden])")?.innerText ?? ""`,
   );
 
+/** Nothing is on its way any more: a page that is left before its answer may not have sent it, or sends it twice, which
+ *  without the cookie of the first try is two. */
 export const panelShows = (browser: Browser, text: string): Promise<void> =>
-  until(async () => (await panelText(browser)).includes(text));
+  until(async () => {
+    const shown = await panelText(browser);
+    return shown.includes(text) && !shown.includes("sending…");
+  });
 
 /** What the live region says. */
 export const said = (browser: Browser): Promise<string> =>

@@ -74,7 +74,7 @@ describe("the owner", () => {
     await browser.visit(await site.ownerUrl());
     await fill(browser, "textbox", "Reply", "It is");
     await click(browser, "button", "Reply");
-    await until(async () => (await site.texts()).includes("It is"));
+    await panelShows(browser, "It is");
     await browser.cdp("Network.clearBrowserCookies");
     const owners = `(all) => all.map((who) => [who.querySelector(".badge")?.textContent, who.textContent.match(/owner/gi)?.length])`;
     await open(site);

@@ -21,6 +21,10 @@ export function siteState(
 /** Whether visitors see its pages: a frozen site is shown. */
 export const isShown = (state: SiteState): boolean => state === "live" || state === "frozen";
 
+/** The sentences that a quarantine is for; empty if there is none. */
+export const quarantineOf = ({ quarantine }: Pick<Site, "quarantine">): string[] =>
+  quarantine === null ? [] : (JSON.parse(quarantine) as string[]);
+
 /** How unknown paths are answered: the owner's setting beats what was detected. The setting is the site's, so it counts for
  *  every version. */
 export const effectiveSpa = (

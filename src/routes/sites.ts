@@ -1,7 +1,7 @@
 /** Sites as their keepers read and change them: the record, what is live, settings and previews (CONTRACT 4.4, BEYOND 0 and
  *  7). Previews are made in deploys/preview.ts. */
 import { Refusal } from "../base/errors.ts";
-import { effectiveSpa, siteState } from "../base/site-state.ts";
+import { effectiveSpa, quarantineOf, siteState } from "../base/site-state.ts";
 import { RENDERER, type Site, type Version } from "../base/types.ts";
 import type { Config } from "../config/index.ts";
 import { readJson, stringMember } from "../http/body.ts";
@@ -65,6 +65,7 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
     ...(owner_account_id !== null && { owner_account_id }),
     created_at,
     state: siteState(site, now),
+    ...(site.quarantine !== null && { quarantine: quarantineOf(site) }),
     live_version_id,
     spa: effectiveSpa(site, live),
     comments: { mode: site.comments_mode },

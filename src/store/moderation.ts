@@ -1,5 +1,6 @@
 /** Moderation of sites: an operator's listing and acts, and the quarantine of sites whose pages look suspicious (PIPELINE 3),
  *  which a deploy starts and an operator ends. */
+import { quarantineOf } from "../base/site-state.ts";
 import type { Site } from "../base/types.ts";
 import { audit } from "./audit.ts";
 import { notice } from "./notices.ts";
@@ -42,9 +43,6 @@ interface ListPlace {
 /** Reasons that are kept for a site; more are dropped. */
 const MOST = 20;
 
-const signalsOf = ({ quarantine }: Pick<Site, "quarantine">): string[] =>
-  quarantine === null ? [] : (JSON.parse(quarantine) as string[]);
-
 const start = statement(
   `update sites set quarantine = ?1 where site_id = ?2 and (cleared_version_no is null or cleared_version_no <
      (select version_no from versions where site_id = ?2 and version_id = ?3))`,
@@ -54,7 +52,7 @@ const start = statement(
 export function* quarantine(site: Site, version_id: string, suspicions: readonly string[]): Op<void> {
   // An owner can be asked: there a warning is enough.
   if (suspicions.length === 0 || site.owner_account_id !== null) return;
-  const signals = [...new Set([...signalsOf(site), ...suspicions])].slice(0, MOST);
+  const signals = [...new Set([...quarantineOf(site), ...suspicions])].slice(0, MOST);
   const { changes } = yield* start.run(JSON.stringify(signals), site.site_id, version_id);
   if (changes > 0 && site.quarantine === null) yield* notice("site.quarantined", site.site_id);
 }
@@ -64,7 +62,7 @@ const quarantined = statement<Site>("select * from sites where quarantine is not
 function* listQuarantined(): Op<Quarantined[]> {
   return (yield* quarantined.all()).map((site) => {
     const { site_id, slug, created_at } = site;
-    return { site_id, slug, created_at, signals: signalsOf(site) };
+    return { site_id, slug, created_at, signals: quarantineOf(site) };
   });
 }
 

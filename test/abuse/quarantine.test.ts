@@ -201,6 +201,11 @@ describe("a suspicious anonymous site is quarantined", () => {
   test("it belongs to the site: a good version does not lift it, nor does a claim", async () => {
     const site = await server.deploy(suspicious("c"));
     await server.redeploy(site, { "index.html": "<title>All good now</title>" });
+    const told = async () => {
+      const headers = { authorization: `Bearer ${site.manage_token}` };
+      return (await (await server.api(`/sites/${site.site_id}`, { headers })).json()) as { quarantine?: string[] };
+    };
+    expect((await told()).quarantine).toEqual([expect.stringContaining("index.html")]);
     expect(await csp(site.slug)).toBe(POLICY);
     const claimed = await server.api(`/sites/${site.site_id}/claim`, {
       method: "POST",
@@ -210,6 +215,9 @@ describe("a suspicious anonymous site is quarantined", () => {
     expect(claimed.status).toBe(200);
     expect(await csp(site.slug)).toBe(POLICY);
     expect(await csp(`${site.version_id}--${site.slug}`)).toBe(POLICY);
+    const other = await server.deploy({ "index.html": "<title>Fine</title>" });
+    const headers = { authorization: `Bearer ${other.manage_token}` };
+    expect(await (await server.api(`/sites/${other.site_id}`, { headers })).json()).not.toHaveProperty("quarantine");
   });
 
   test("an update can start it", async () => {

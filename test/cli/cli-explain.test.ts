@@ -55,7 +55,7 @@ describe("BEYOND 5: svc explain prints", () => {
     expect(nowhere.err).toContain("not_found: The site has no 404.html on the way up.");
   });
 
-  test("RELIABILITY A28: of a site in quarantine, why a header that reports does nothing", async () => {
+  test("RELIABILITY A28: of a site in quarantine, that it is, and why a header that reports does nothing", async () => {
     await using other = await Home.make(server.base_url);
     const _headers =
       "/*\n  Content-Security-Policy-Report-Only: connect-src 'none'; report-uri https://evil.example/\n";
@@ -67,6 +67,12 @@ describe("BEYOND 5: svc explain prints", () => {
     expect(err).toContain(
       "_headers:2 Content-Security-Policy-Report-Only does nothing here: The site is in quarantine: this header would send reports or links elsewhere.",
     );
+    const held = "The site is in quarantine: its pages load and send nothing elsewhere until the operator ends it. x";
+    expect(err).toContain(held);
+    expect((await other.run(["update"])).err).toContain(held);
+    await other.write("", { "dist/index.html": "<title>u</title>" });
+    expect((await other.run(["update"])).err).toContain(held);
+    expect((await other.run(["explain", "/", "-q"])).err).toBe("");
   });
 
   test("the answer alone with -q, and the API's body with --json", async () => {

@@ -377,6 +377,22 @@ describe("svc-server notify --test", () => {
     await until(() => waiting(server).length === 0, 50); // long before the 10 s of its wait
   });
 
+  test("the log says that notices are taken again, where the test was taken first", async () => {
+    const there = receiver();
+    there.answer = 500;
+    await using dir = await temporaryFolder();
+    const running = await startProcess(["--data-dir", dir.path, "--log", "json"], { env: { ...to(there), ...ENV } });
+    const outcome = (name: string) => running.stderr().includes(`"type":"site.quarantined","outcome":"${name}"`);
+    const init = { method: "POST", headers: ZIP, body: zipOf(SUSPICIOUS) };
+    expect((await fetch(`${local(running)}/sites`, init)).status).toBe(200);
+    await until(() => outcome("failed"), 50);
+    there.answer = 200;
+    const { code } = await operator(dir.path, ["notify", "--test"], { env: { ...to(there), ...ENV } });
+    expect(code).toBe(0);
+    await until(() => outcome("recovered"), 50);
+    await running.end();
+  });
+
   test.each<[string, Receiver["answer"] | "nobody", RegExp]>([
     ["another answer", 403, /did not take the test msg_\w+: it answered 403\.$/],
     ["no answer", "silence", /did not get the test msg_\w+: no answer within 5 seconds\.$/],

@@ -292,6 +292,16 @@ describe("settings", () => {
 });
 
 describe("a site that is held", () => {
+  test("WEB 6: one in quarantine says what that means, why, and whom to ask, and takes versions", async () => {
+    const site = await ann.deploy(page("One"));
+    server.quarantine(site);
+    const { text, html } = await ann.read(pathOf(site));
+    expect(text).toContain("This site is in quarantine: its pages load and send nothing elsewhere.");
+    expect(text).toContain("x");
+    expect(html).toContain('<a href="mailto:abuse@svc.example">');
+    expect(html).toContain("data-zone");
+  });
+
   test.each([
     ["frozen", "The operator has frozen this site"],
     ["disabled", "The operator has disabled this site: Reported as <b>phishing</b>"],

@@ -60,6 +60,7 @@ export const SITE = named(
     },
     {
       owner_account_id: ref(ACCOUNT_ID, "Of an owned site."),
+      quarantine: array(string("Why."), "While its pages load and send nothing elsewhere: until the operator ends it."),
       more: literal(true, "There are older versions: ask with `before`."),
       render: LIVE_RENDER,
     },

@@ -95,6 +95,13 @@ export function tellReceipt(terminal: Terminal, result: Receipt, became: Became 
   tellWarnings(terminal, result.warnings, became);
 }
 
+/** Tells that the site is in quarantine, and why: a deploy that starts one has a warning that says it too. */
+export function tellQuarantine(terminal: Terminal, signs: readonly string[] = []): void {
+  if (signs.length === 0) return;
+  const held = "The site is in quarantine: its pages load and send nothing elsewhere until the operator ends it.";
+  sayWithMark(terminal, yellow("!"), `${held} ${signs.join(" ")}`);
+}
+
 /** Tells how long the site stays, and how to keep it. The claim link gives the site away, so only a person at a terminal
  *  sees it: the log of a build may be public (CONTRACT 8). */
 export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployResult, "expires_at" | "claim_url">) {

@@ -13,6 +13,7 @@ import {
   tellDryRun,
   tellExpiry,
   tellFigures,
+  tellQuarantine,
   tellReceipt,
   withQuery,
 } from "./receipt.ts";
@@ -134,14 +135,17 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
   const { terminal } = context;
   const { result, receipt, changed, elapsed_ms, more } = outcome;
   terminal.ifStopped(null);
+  const { quarantine } = opened.record;
   const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
   tellWhat(context, given, content, outcome);
   if (given.json) {
     terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed, ...more });
+    tellQuarantine(terminal, quarantine);
     return tellReceipt(terminal, receipt);
   }
   terminal.url(result.url);
   if (given.has("quiet")) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
+  tellQuarantine(terminal, quarantine);
   if (!changed) {
     if (outcome.older_pages) terminal.say(dim(text`  ${OLDER_PAGES}`));
     return tellReceipt(terminal, receipt);

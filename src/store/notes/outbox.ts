@@ -197,11 +197,17 @@ function* noticeState(): Op<WebhookState | null> {
   return (yield* noticeRows(0)).length === 0 ? null : yield* webhookState(SERVER);
 }
 
+/** The first letter that is taken of those that wait says that they are taken again. Without any nothing would. */
+function* retryNotices(): Op<void> {
+  const { waiting } = yield* webhookState(SERVER);
+  yield* (waiting > 0 ? tryNow : forgetFailures).do(SERVER);
+}
+
 /** For the operator. */
 export const NOTICE_STATE = {
   noticeState: read(() => noticeState()),
   /** The receiver of notices is there again: what waits is sent at once. */
-  retryNotices: write(() => forgetFailures.do(SERVER)),
+  retryNotices: write(retryNotices),
 };
 
 /** For the site's owner. */

@@ -3,7 +3,7 @@
  *  with the API's JSON: no `Bun`, and nothing that runs at load. */
 import { html, type Html } from "../html/template.ts";
 import type { Checked, Healed, Warning } from "../base/types.ts";
-import { changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
+import { brokenWords, changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
 import { count, figure, humanSize } from "../base/units.ts";
 import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
 import { ahead, mentions } from "./browser/wording.ts";
@@ -43,7 +43,7 @@ export const warningGroups = (warnings: readonly Advice[]): Html[] =>
 
 /** "It is live, but 11 things are broken or risky." */
 const verdict = (warnings: number, live: boolean): string =>
-  `${live ? "It is live, but " : ""}${count(warnings, "thing")} ${warnings === 1 ? "is" : "are"} broken or risky`;
+  `${live ? "It is live, but " : ""}${brokenWords(warnings)}`;
 
 /** The part of the warnings. `live`: visitors can see the site now. */
 function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false {

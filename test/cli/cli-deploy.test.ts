@@ -83,7 +83,7 @@ describe("the result", () => {
     );
     const { err, out } = await home.run(["dist", "--json"], { cwd, env: { DEPLOY_URL: fake.url } });
     await fake.stop();
-    expect(err).toContain("6 warnings");
+    expect(err).toContain("6 things are broken or risky");
     expect(err).toContain("  ! x\n  ! y\n  ! z\n    → For all 3: Take it away.\n  ! no title\n    → Give it one.\n");
     expect(err).toContain("  ! index.html loads a.js\n  ! b.html: it loads a.js too\n    → For both: Add a.js.\n");
     expect(JSON.parse(out)).toMatchObject({ ok: true });

@@ -7,7 +7,7 @@ import { packageManagerOf, runScript } from "../../client/package-manager.ts";
 import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import { changeWords, checkedSentence } from "../../base/receipt-figures.ts";
+import { brokenWords, changeWords, checkedSentence } from "../../base/receipt-figures.ts";
 import { type DeployResult, type Receipt, DRY_RUN, FIGURES } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { bold, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
@@ -57,14 +57,14 @@ function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
 /** The outcome of what was sent. */
 type Became = keyof typeof VERDICTS;
 const VERDICTS = {
-  live: "live, but not all right yet",
-  preview: "not live, and not all right yet",
-  nothing: "it could go live, but is not all right yet",
+  live: "It is live, but",
+  preview: "It is not live, and",
+  nothing: "It could go live, but",
 };
 
 function tellWarnings(terminal: Terminal, warnings: readonly ReceiptWarning[], became: Became): void {
   if (warnings.length === 0) return;
-  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${VERDICTS[became]}`);
+  terminal.insist(text`  ${VERDICTS[became]} ${bold(yellow(brokenWords(warnings.length)))}`);
   const groups = byRecipe(warnings);
   const shown = terminal.columns === null ? groups : groups.slice(0, MOST_SHOWN);
   for (const [recipe, messages] of shown) {

@@ -229,7 +229,12 @@ function refuseMistaken(words: readonly string[], commands: readonly Command[]):
   if (!/^[\w-]+$/.test(word) || existsSync(word)) return;
   if (isForeign(word)) throw usage(foreignSentence(word, rest));
   const meant = meantBy(word, rest, commands);
-  const hint = meant === null ? `${svc("help")} lists the commands.` : `Did you mean ${meant}?`;
+  const hint =
+    meant === null
+      ? `${svc("help")} lists the commands.`
+      : meant === svc()
+        ? `To deploy a folder: ${svc("<folder>")}`
+        : `Did you mean ${meant}?`;
   if (rest.length === 0) throw new Failure("not_found", `There is no file or folder ${word}. ${hint}`);
   if (meant !== null) throw usage(`There is no svc command ${word}. ${hint}`);
 }

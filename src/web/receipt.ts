@@ -86,13 +86,17 @@ interface DeployFigures {
   example?: string | null;
 }
 
+const NO_CHANGE = { added: 0, changed: 0, removed: 0 };
+
 /** The figures: how much was checked and what changed, said even if all is well. `more`: what can be done about it. */
 export function figuresPart({ checked, changes, example }: DeployFigures, warnings: number, more?: Html): Html | false {
   const sentence = checked && checkedSentence(checked, warnings);
   if (sentence === null && changes === null && !more) return false;
+  const { added, changed, removed } = changes ?? NO_CHANGE;
   const change =
     changes &&
-    html`${changeWords(changes)} since the version before${example && html`: <code dir="auto">${example}</code>`}`;
+    html`${changeWords(changes)} beside the version that was live
+    before${example && html`: <code dir="auto">${example}</code>${added + changed + removed > 1 && ", …"}`}`;
   return html`<div class="part ${changes && isAnother(changes) && "warn-part"}">
     ${changes && isAnother(changes) && html`<h3>${icon("warning")} ${NOTHING_LEFT}</h3>`}
     <ul class="items" role="list">

@@ -46,6 +46,7 @@ describe("CONTRACT 8: a first word that is no path and near a command", () => {
     [["udpate", "dist"], 2, "There is no svc command udpate. Did you mean svc update dist?"],
     [["udpate", "--site", "x"], 2, "There is no svc command udpate. Did you mean svc update --site x?"],
     [["rolback", "-q", "ab12"], 2, "Did you mean svc rollback -q ab12?"],
+    [["deply"], 1, "There is no file or folder deply. To deploy a folder: svc <folder>"],
     [["whomai"], 1, "There is no file or folder whomai. Did you mean svc whoami?"],
     [["hlep", "update"], 2, "Did you mean svc help update?"],
     [["delte", "a b"], 2, "Did you mean svc delete 'a b'?"],

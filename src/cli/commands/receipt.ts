@@ -108,7 +108,7 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
   const { expires_at, claim_url } = result;
   if (expires_at === null) return;
   const until = text`  Here until ${bold(moment(expires_at, now()))}, ${duration(expires_at - now())} from now`;
-  if (claim_url === undefined) return terminal.say(text`${until}.`);
+  if (claim_url === undefined) return terminal.say(text`${until}. To keep it: ${svc("login")}`);
   if (terminal.columns === null || env["CI"]) return terminal.say(text`${until}. To keep it: ${svc("login")}`);
   terminal.say(text`${until}. To keep it, ${svc("login")}, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
@@ -116,6 +116,13 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
 
 /** The command as the server writes it: it cannot know better. */
 const NPM_BUILD = /\bnpm run build\b/g;
+
+/** Commands of recipes, which the server writes as they are typed where `svc` is installed. */
+const OWN_COMMAND = /\bsvc (?=(?:login|versions|update) )|\bsvc (?=login\b)/g;
+const typedHere = (warning: ReceiptWarning): ReceiptWarning => ({
+  ...warning,
+  fix_recipe: warning.fix_recipe.replace(OWN_COMMAND, `${svc()} `),
+});
 
 /** If sources were sent together with their build, the recipe ends with the command for the build. */
 function withBuild({ cwd }: Context, { files, location }: Content, command: (path: string) => string) {
@@ -135,7 +142,7 @@ export async function localReceipt(
   content: Content,
   command: (path: string) => string,
 ): Promise<Receipt> {
-  const warnings = receipt.warnings.map(withBuild(context, content, command));
+  const warnings = receipt.warnings.map(typedHere).map(withBuild(context, content, command));
   if (!warnings.some(({ fix_recipe }) => fix_recipe.search(NPM_BUILD) >= 0)) return { ...receipt, warnings };
   const build = runScript(await packageManagerOf(content.location), "build");
   return {

@@ -44,7 +44,7 @@ function orElse<Answer>(none: Answer): (error: unknown) => Answer {
 const WITHHELD = object({}, sites.WITHHELD.required);
 
 /** The versions in which a secret was seen, and that their own addresses do not show. */
-async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
+export async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
   const call = { method: "GET", path: `/sites/${site_id}/withheld`, credential, repeatable: true } as const;
   const { withheld = [] } = await ask(server, call, WITHHELD).catch(orElse<Infer<typeof WITHHELD>>({}));
   return new Set(withheld);

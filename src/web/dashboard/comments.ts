@@ -104,7 +104,10 @@ const neverOn = (ctx: SignedIn, { site_id }: Site): Html =>
   html`<div class="card empty">
     ${icon("comment", 40)}
     <h2>Comments are off</h2>
-    <p>Turn them on, and visitors pin threads to passages of your pages.</p>
+    <p>
+      Turn them on, and visitors pin threads to passages of your pages. Anyone may write, and everybody sees it at once;
+      you can change that.
+    </p>
     <form method="post" action="${commentsPath(site_id)}/settings">
       ${csrfField(csrfOf(ctx)!)} ${hiddenField("mode", "anonymous")} ${button("Turn on comments", { kind: "primary" })}
     </form>

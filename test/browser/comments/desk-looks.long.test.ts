@@ -73,7 +73,7 @@ const STATES: [state: string, path: () => string, says: string, act?: string][] 
   ["what waits", () => at("full", "?show=pending"), "waits"],
   ["what was reported", () => at("full", "?show=reported"), "Reported as abuse"],
   ["what was rejected", () => at("full", "?show=rejected"), "Show again"],
-  ["after a decision", () => at("full", "?show=open&done=approved"), "Approved: everybody sees it."],
+  ["after a decision", () => at("full", "?show=open&done=comment-approved"), "Approved: everybody sees it."],
   ["settings that were refused", () => at("empty"), "at least 8", submit("/settings", { passcode: "short" })],
   ["a frozen site", () => at("frozen"), "has frozen this site"],
   ["the link for the owner", () => at("empty"), "within five minutes", submit("/owner")],

@@ -68,6 +68,11 @@ export const atEdges = (browser: Browser): Promise<string[]> =>
         .map((one) => one.outerHTML.slice(0, 120));
     })`);
 
+/** The filled buttons in sight: a page has one thing to do. */
+export const filledButtons = (browser: Browser): Promise<string[]> =>
+  browser.evaluate<string[]>(`[...document.querySelectorAll("main .primary")]
+    .filter((one) => one.checkVisibility()).map(({ textContent }) => textContent.trim())`);
+
 const OBSERVE = `window.shifted = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
 }).observe({ type: "layout-shift", buffered: true })`;

@@ -5,7 +5,7 @@ import { type DeployResult, startServer, type TestServer } from "../../kit/serve
 import { type Visitor, visitorOf } from "../../kit/visitor.ts";
 import { type Browser, openBrowser } from "../chromium.ts";
 import { enter } from "../entering.ts";
-import { atEdges, axeFinds, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "../health.ts";
+import { atEdges, axeFinds, filledButtons, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "../health.ts";
 
 const FREE = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
 const LONG = "Wm".repeat(100);
@@ -98,6 +98,7 @@ describe.each(STATES)("%s", (_state, path, says, act) => {
       expect([scheme, width, shifted, beyond]).toEqual([scheme, width, 0, 0]);
       expect(bytes).toBeLessThan(LARGEST);
       expect(await atEdges(browser)).toEqual([]);
+      expect((await filledButtons(browser)).slice(1)).toEqual([]);
       expect(await axeFinds(browser)).toEqual([]);
     }
   }, 60_000);

@@ -4,7 +4,7 @@ import type { Healed } from "./types.ts";
 /** With these nothing was broken. */
 const SET_UP: ReadonlySet<string> = new Set<Healed["code"]>(["spa_fallback", "markdown_rendered", "index_generated"]);
 
-export interface HealedPart<Entry> {
+interface HealedPart<Entry> {
   heading: "Fixed for you" | "Set up for you";
   entries: Entry[];
 }

@@ -58,7 +58,7 @@ type Offered = Awaited<ReturnType<typeof offered>>;
 const siteChoice = (site_id: string, name: string, checked: boolean): Html =>
   checkbox({ name: "site_ids", value: site_id, label: html`<span class="cut" dir="auto">${name}</span>`, checked });
 
-/** What Enter in a field presses: else it would be "Search", as the first button of the form. Nobody sees, hears or reaches it,
+/** The button that Enter in a field presses: else it would be "Search", as the first one of the form. Nobody sees, hears or reaches it,
  *  and it has no name: `isSearch` knows by the words which field it was. */
 const onEnter = (q: string): Html =>
   html`${hiddenField("q_shown", q)}<button

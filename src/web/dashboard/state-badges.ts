@@ -14,7 +14,7 @@ export const STATE_BADGES = {
   expired: null,
 } as const;
 
-/** Of a site in quarantine: visitors see it, and its pages do not do all that they could. */
+/** Visitors see a site in quarantine, but its pages do not do all that they could. */
 export const heldBadge = (site: Site): Html | false => quarantineOf(site).length > 0 && badge("Quarantine", "warn");
 
 /** With its full stop, which many an operator has typed. */

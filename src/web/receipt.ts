@@ -1,8 +1,9 @@
 /** The receipt (WEB 4.6): what a person reads after a deploy, and with the live version later: that it is live, for how long,
- *  what is still wrong and what to do about it, and what was fixed. The server's pages call it, and the drop zone's script
+ *  what is still wrong and what to do about it, what was fixed and what was set up. The server's pages call it, and the drop zone's script
  *  with the API's JSON: no `Bun`, and nothing that runs at load. */
 import { html, type Html } from "../html/template.ts";
 import type { Checked, Healed, Warning } from "../base/types.ts";
+import { healedParts } from "../base/healed.ts";
 import { brokenWords, changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
 import { count, figure, humanSize } from "../base/units.ts";
 import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
@@ -111,14 +112,16 @@ export const sizeLine = ({ files, bytes }: { files: number; bytes: number }, ms?
   html`${count(files, "file")},
   ${humanSize(bytes)}${ms !== undefined && ` · live in ${(Math.max(ms, 50) / 1000).toFixed(1)} s`}`;
 
-const fixed = (healed: readonly Healed[]): Html | false =>
-  healed.length > 0 &&
-  html`<div class="part">
-    <h3>Fixed for you</h3>
-    <ul class="items" role="list">
-      ${healed.map((entry) => ticked(sentence(entry)))}
-    </ul>
-  </div>`;
+const done = (healed: readonly Healed[]): Html[] =>
+  healedParts(healed).map(
+    ({ heading, entries }) =>
+      html`<div class="part">
+        <h3>${heading}</h3>
+        <ul class="items" role="list">
+          ${entries.map((entry) => ticked(sentence(entry)))}
+        </ul>
+      </div>`,
+  );
 
 const YOURS = "It is yours and does not expire.";
 
@@ -194,7 +197,7 @@ export const receiptRegion = ({ heading, about, live, notes, figures, shot, more
       ${about} ${focus && html`<svc-left-out></svc-left-out>`}
       ${notes === null && html`<p class="dim small">No receipt was kept with this version.</p>`}
     </div>
-    ${notes && warned(notes, live)} ${figures} ${notes && fixed(notes.healed)}
+    ${notes && warned(notes, live)} ${figures} ${notes && done(notes.healed)}
     ${more && html`<div class="part">${more}</div>`}
   </section>`;
 

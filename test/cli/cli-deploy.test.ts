@@ -71,6 +71,9 @@ describe("the result", () => {
       const { err } = await home.run(flags, { cwd });
       expect(err).toMatch(/Fixed for you\n  ✓ .*page\.html/);
     }
+    const set_up = await home.run([await home.write("notes", { "README.md": "# Notes" })]);
+    expect(set_up.err).toMatch(/ {2}Set up for you\n {2}✓ .*README\.md/);
+    expect(set_up.err).not.toContain("Fixed for you");
     const fake = fakeServer(() =>
       Response.json({
         ...DEPLOYED,

@@ -107,6 +107,16 @@ describe("the receipt", () => {
     for (const { message } of site.healed) expect(text).toContain(message);
   });
 
+  test("WEB 4.6: what was set up where nothing was broken is no fix", async () => {
+    const site = await ann.deploy({ "README.md": "# Notes", "docs.svg": "<svg/>" });
+    expect(site.healed.map(({ code }) => code)).toEqual(["markdown_rendered"]);
+    const { text } = await ann.read(pathOf(site));
+    expect(text).toContain("Set up for you One Markdown file");
+    expect(text).not.toContain("Fixed for you");
+    const app = await ann.deploy({ "page.html": "<!doctype html><title>x</title>x", "200.html": "<title>y</title>y" });
+    expect((await ann.read(pathOf(app))).text).toMatch(/Fixed for you .* Set up for you Paths that name no file/);
+  });
+
   test("WEB 4.6: a folder is code where the message names it, and never where it is a word of the sentence", async () => {
     const site = await ann.deploy({ "site/index.html": "<!doctype html><title>x</title>x" });
     const { html } = await ann.read(pathOf(site));

@@ -7,6 +7,7 @@ import { packageManagerOf, runScript } from "../../client/package-manager.ts";
 import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
+import { healedParts } from "../../base/healed.ts";
 import { brokenWords, changeWords, checkedSentence } from "../../base/receipt-figures.ts";
 import { type DeployResult, type Receipt, DRY_RUN, FIGURES } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
@@ -48,10 +49,11 @@ function more(terminal: Terminal, hidden: number): void {
 }
 
 function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
-  if (healed.length === 0) return;
-  terminal.insist(bold("  Fixed for you"));
-  for (const entry of healed) sayWithMark(terminal, green("✓"), withPath(entry));
-  terminal.insist(text``);
+  for (const { heading, entries } of healedParts(healed)) {
+    terminal.insist(bold(`  ${heading}`));
+    for (const entry of entries) sayWithMark(terminal, green("✓"), withPath(entry));
+    terminal.insist(text``);
+  }
 }
 
 /** The outcome of what was sent. */

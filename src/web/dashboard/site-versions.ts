@@ -66,8 +66,7 @@ function changeLine(changes: VersionChanges): Html | false {
   const more = added + changed + removed > 1;
   return html`${kinds.map((kind, i) => html`${i > 0 && ", "}${kind}`)}${
     example !== null && html`: <span dir="auto">${example}</span>${more && ", …"}`
-  }
-  · `;
+  } · `;
 }
 
 interface KnownOfVersions {
@@ -104,7 +103,8 @@ function row(ctx: SignedIn, list: VersionList, version: ListedVersion): Html {
         ${warned > 0 && badge(count(warned, "warning"), "warn")}
       </p>
       <p class="sub">
-        ${changed && changeLine(changed)}${shortId(version_id)} · ${count(files, "file")}, ${humanSize(bytes)}
+        ${changed && changeLine(changed)}${shortId(version_id)} ·
+        <span class="size">${count(files, "file")}, ${humanSize(bytes)}</span>
       </p>
       ${hidden && html`<p class="small dim">A secret was seen in it, so its own address shows it to nobody.</p>`}
     </div>

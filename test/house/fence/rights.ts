@@ -14,9 +14,17 @@ const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
 const CLIENT = [
   "client",
-  ...["version-id", "reserved-paths", "page-names", "limit-flags", "receipt-figures", "visible", "units", "random"].map(
-    (name) => `src/base/${name}.ts`,
-  ),
+  ...[
+    "version-id",
+    "reserved-paths",
+    "page-names",
+    "limit-flags",
+    "healed",
+    "receipt-figures",
+    "visible",
+    "units",
+    "random",
+  ].map((name) => `src/base/${name}.ts`),
 ];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {
@@ -56,7 +64,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     "src/comments/widget/dom.ts",
     ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-    ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+    ...["reserved-paths", "page-names", "limit-flags", "healed", "receipt-figures", "units", "visible"].map(
       (name) => `src/base/${name}.ts`,
     ),
   ],
@@ -103,7 +111,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-  ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+  ...["reserved-paths", "page-names", "limit-flags", "healed", "receipt-figures", "units", "visible"].map(
     (name) => `src/base/${name}.ts`,
   ),
   ...["src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],

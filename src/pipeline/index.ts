@@ -32,6 +32,7 @@ import { detectSpa } from "./spa.ts";
 
 export { openDelta } from "./archive/plan.ts";
 export type { Ingested } from "./archive/ingested.ts";
+export { packed } from "./archive/pack.ts";
 export { planUpload } from "./archive/plan.ts";
 
 /** The title of the index. A generated listing has none, because its title does not come from the upload. */

@@ -21,6 +21,7 @@ import { makePreview } from "./deploys/preview.ts";
 import { explain } from "./explain.ts";
 import { readScreenshot } from "./renders.ts";
 import { SITE_HANDLERS } from "./sites.ts";
+import { TAKE_AWAY_HANDLERS } from "./take-away.ts";
 
 const health: Handler = async () => ({ ok: true });
 
@@ -87,6 +88,7 @@ const HANDLERS: ApiHandlers = {
   ...DEPLOY_TOKEN_HANDLERS,
   ...ACCOUNT_HANDLERS,
   ...SITE_HANDLERS,
+  ...TAKE_AWAY_HANDLERS,
   ...DEPLOY_HANDLERS,
   "GET /healthz": health,
   "GET /limits": limits,

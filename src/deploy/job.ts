@@ -88,9 +88,9 @@ export interface Planned {
   need: string[];
 }
 
-/** Asks for a stored version as a zip, at `path` (BEYOND 9). */
+/** Asks for a stored version as a zip (BEYOND 9). The file for it is named by the pool. */
 export interface PackJob {
-  pack: { site_id: string; version_id: string; path: string };
+  pack: { site_id: string; version_id: string };
   customer: string;
   network: string;
 }
@@ -103,7 +103,7 @@ type JobOf =
   | Omit<RehearsalJob, Uploaded>
   | Omit<CarryJob, Uploaded>
   | Omit<PlanJob, Uploaded>
-  | Omit<PackJob, Uploaded>;
+  | { pack: PackJob["pack"] & { path: string } };
 
 /** The same with the zip as a file. */
 export type ProcessJob = JobOf & {

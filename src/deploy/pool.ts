@@ -11,7 +11,15 @@ import { createGate } from "../run/gate.ts";
 import type { Log } from "../run/log.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../base/types.ts";
-import { type DeployStep, noZip, type Pieces, receiveZip, type UploadFile } from "./upload-file.ts";
+import {
+  type DeployStep,
+  noZip,
+  type Pieces,
+  receiveZip,
+  type UploadFile,
+  type PackedVersion,
+  packedFile,
+} from "./upload-file.ts";
 import type {
   CarryJob,
   DeployAnswer,
@@ -57,8 +65,8 @@ export interface DeployPool {
   carry(job: CarryJob): Promise<void>;
   /** The caller must not use `job.list` afterwards. */
   plan(job: PlanJob): Promise<Planned>;
-  /** Writes a stored version as a zip, at the job's path; resolves to its size. */
-  pack(job: PackJob): Promise<number>;
+  /** A stored version as a zip. `done` is called when it is read, when nobody reads on, and when this throws. */
+  pack(job: PackJob, done: () => void): Promise<PackedVersion>;
   load(): { slots: number; busy: number; waiting: number; oldest_ms: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
@@ -72,7 +80,7 @@ const IDLE_MS = 60_000;
 /** 256 MB for the 10 MB that a deploy may hold by default, and what more of them takes in proportion. */
 const memoryFor = ({ max_bytes }: Limits): number => 256 * MB + 16 * Math.max(0, max_bytes - 10 * MB);
 
-/** What a job was for; the kinds of answers go by its kind. */
+/** The answer of the kind that a job was for. */
 function resultOf<Kind extends string>(done: Done, kind: Kind): Extract<Done, Readonly<Record<Kind, unknown>>>[Kind] {
   if (kind in done) return (done as Extract<Done, Readonly<Record<Kind, unknown>>>)[kind];
   throw new Error(`something else than ${kind} came back from a deploy's process`);
@@ -179,7 +187,10 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
     rehearse: async (job) => resultOf(await runInSlot(job), "rehearsed"),
     carry: async (job) => void (await runInSlot(job)),
     plan: async (job) => resultOf(await runInSlot(job), "planned"),
-    pack: async (job) => resultOf(await runInSlot(job), "packed").bytes,
+    pack(job, done) {
+      const packing = (path: string) => runInSlot({ ...job, pack: { ...job.pack, path } });
+      return packedFile(options.data_dir, async (path) => resultOf(await packing(path), "packed").bytes, done);
+    },
     load: () => ({ slots: width, ...slots.load() }),
     async stop() {
       slots.close();
@@ -190,7 +201,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
   };
 }
 
-type Job = DeployJob | RehearsalJob | CarryJob | PlanJob | PackJob;
+type Job = DeployJob | RehearsalJob | CarryJob | PlanJob | (PackJob & { pack: { path: string } });
 
 // A task is one job in one process, from its zip to its outcome, with a deadline and a limit of memory. The process is ended
 // before it publishes or not at all: never between blob and COMMIT.

@@ -16,7 +16,6 @@ import { takeZip } from "./upload-file.ts";
 import type {
   Deployed,
   DeployOutcome,
-  PackJob,
   Planned,
   ProcessJob,
   RehearsalJob,
@@ -183,7 +182,10 @@ async function plan(list: Uint8Array, site_id: string, limits: Limits, store: St
 }
 
 /** Throws `unknown_version`. */
-async function packTo(asked: PackJob["pack"], { versions, blobs }: Store): Promise<{ bytes: number }> {
+async function packTo(
+  asked: Extract<ProcessJob, { pack: unknown }>["pack"],
+  { versions, blobs }: Store,
+): Promise<{ bytes: number }> {
   const manifest = await versions.manifest(asked.site_id, asked.version_id);
   if (manifest === null) throw refusals.unknownVersion();
   const paths = inByteOrder([...manifest.values()].filter(({ made }) => !made).map(({ path }) => path));

@@ -1,8 +1,5 @@
 /** Stored versions as their keepers take them away: the list of files, a zip of them, how two differ (BEYOND 9). */
-import { mkdir, open, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import { Refusal } from "../base/errors.ts";
-import { randomName } from "../base/random.ts";
 import { inByteOrder } from "../base/version-id.ts";
 import { KEPT_HEADERS } from "../http/answers.ts";
 import { customerOf, networkOf } from "../http/context.ts";
@@ -49,18 +46,13 @@ async function diff(ctx: SiteCtx) {
   };
 }
 
-// A zip is made in a deploy's process, for the runtime's codings spoil the memory of a serving one, as a file that has no name any
-// more once it is sent.
-
-/** Zips on their way at once: in all, and to one customer. A slow reader holds its file for `LONGEST_MS` at most. */
+/** Zips on their way at once: in all, and to one customer. */
 const MOST = 64;
 const MOST_OF_ONE = 4;
-const LONGEST_MS = 5 * 60_000;
-const PIECE = 128 * 1024;
 
 const on_the_way = new Map<string, number>();
 
-/** Takes a place; the function gives it back. */
+/** Takes a place; the function gives it back, and may be called more than once. */
 function takePlace(customer: string): () => void {
   const own = on_the_way.get(customer) ?? 0;
   const all = [...on_the_way.values()].reduce((sum, n) => sum + n, 0);
@@ -79,36 +71,6 @@ function takePlace(customer: string): () => void {
   };
 }
 
-/** A file that is gone when it has been read, or when nobody reads on. */
-async function lastReading(path: string, done: () => void): Promise<ReadableStream<Uint8Array>> {
-  const file = await open(path);
-  await unlink(path);
-  let timer: ReturnType<typeof setTimeout> | undefined;
-  const end = async () => {
-    clearTimeout(timer);
-    done();
-    await file.close();
-  };
-  return new ReadableStream<Uint8Array>(
-    {
-      start(controller) {
-        timer = setTimeout(() => {
-          controller.error(new Error("nobody read on"));
-          void end();
-        }, LONGEST_MS);
-      },
-      async pull(controller) {
-        const { bytesRead, buffer } = await file.read(new Uint8Array(PIECE), 0, PIECE);
-        if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
-        controller.close();
-        await end();
-      },
-      cancel: end,
-    },
-    { highWaterMark: 0 },
-  );
-}
-
 async function limitZip(ctx: SiteCtx, { owner_account_id }: Site): Promise<void> {
   if (owner_account_id === null) await limitClient(ctx, "rate_redeploy", "zip");
   else await limitAccount(ctx, owner_account_id, "zip");
@@ -121,28 +83,19 @@ async function zipVersion(ctx: SiteCtx): Promise<Response> {
   const version_id = await versionAt(ctx, params.version_id!);
   await limitZip(ctx, site);
   const [customer, network] = [customerOf(client_address()), networkOf(client_address())];
-  const giveBack = takePlace(customer);
-  const folder = join(parts.config.data_dir, "tmp");
-  const path = join(folder, `zip-${randomName(16)}`);
-  try {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
-    exchange.bytes = await parts.pool.pack({ pack: { site_id, version_id, path }, customer, network });
-    const body = await lastReading(path, giveBack);
-    return new Response(body, {
-      headers: {
-        ...KEPT_HEADERS,
-        ...headers,
-        "x-request-id": exchange.request_id,
-        "content-type": "application/zip",
-        "content-length": String(exchange.bytes),
-        "content-disposition": `attachment; filename="${slug}-${version_id}.zip"`,
-      },
-    });
-  } catch (error) {
-    giveBack();
-    await unlink(path).catch(() => {});
-    throw error;
-  }
+  const job = { pack: { site_id, version_id }, customer, network };
+  const { bytes, body } = await parts.pool.pack(job, takePlace(customer));
+  exchange.bytes = bytes;
+  return new Response(body, {
+    headers: {
+      ...KEPT_HEADERS,
+      ...headers,
+      "x-request-id": exchange.request_id,
+      "content-type": "application/zip",
+      "content-length": String(bytes),
+      "content-disposition": `attachment; filename="${slug}-${version_id}.zip"`,
+    },
+  });
 }
 
 /** The rows of the API that this file answers. */

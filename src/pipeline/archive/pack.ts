@@ -12,7 +12,7 @@ const LEVEL = 6;
 /** 2.0: folders and deflate. */
 const NEEDED = 20;
 
-interface Entry {
+interface WrittenFile {
   name: Buffer;
   crc: number;
   packed: number;
@@ -20,8 +20,8 @@ interface Entry {
   offset: number;
 }
 
-/** What both headers of a file have in common. */
-function facts({ name, crc, packed, bytes }: Entry): Buffer {
+/** The part that both headers of a file have in common. */
+function facts({ name, crc, packed, bytes }: WrittenFile): Buffer {
   const fields = Buffer.alloc(26);
   fields.writeUInt16LE(NEEDED, 0);
   fields.writeUInt16LE(UTF_8, 2);
@@ -34,9 +34,10 @@ function facts({ name, crc, packed, bytes }: Entry): Buffer {
   return fields;
 }
 
-const localHeader = (entry: Entry): Buffer => Buffer.concat([Buffer.from("PK\x03\x04"), facts(entry), entry.name]);
+const localHeader = (entry: WrittenFile): Buffer =>
+  Buffer.concat([Buffer.from("PK\x03\x04"), facts(entry), entry.name]);
 
-function centralHeader(entry: Entry): Buffer {
+function centralHeader(entry: WrittenFile): Buffer {
   const more = Buffer.alloc(14);
   more.writeUInt32LE(entry.offset, 10);
   return Buffer.concat([Buffer.from("PK\x01\x02\x14\x00"), facts(entry), more, entry.name]);
@@ -59,7 +60,7 @@ export async function* packed(
   folder: string,
 ): AsyncGenerator<Uint8Array> {
   const prefix = wrappingFolder(paths) === null ? "" : `${folder}/`;
-  const entries: Entry[] = [];
+  const entries: WrittenFile[] = [];
   let offset = 0;
   for (const path of paths) {
     const content = await read(path);

@@ -48,3 +48,18 @@ export async function readZip(location: string): Promise<ZipSite> {
     unpack: () => new Map(Object.entries(orNone(unpacked, {})) as [string, Uint8Array<ArrayBuffer>][]),
   };
 }
+
+/** All files of a zip. Throws if it is damaged. */
+export async function unzipFiles(zip: Uint8Array): Promise<FilesByPath> {
+  const { unzipSync } = await import("fflate");
+  const names: string[] = [];
+  const all = unzipSync(zip, { filter: ({ name }) => !name.endsWith("/") && (names.push(name), true) });
+  // An object loses a file of this name.
+  const alone = (name: string) => Object.values(unzipSync(zip, { filter: (file) => file.name === name }))[0];
+  return new Map(
+    names.flatMap((name) => {
+      const bytes = Object.hasOwn(all, name) ? all[name] : alone(name);
+      return bytes === undefined ? [] : [[name, bytes as Uint8Array<ArrayBuffer>]];
+    }),
+  );
+}

@@ -91,7 +91,7 @@ async function versions(context: Context, given: CallWords): Promise<void> {
   }
 }
 
-function named(versions: readonly Pick<VersionRow, "version_id">[], written: string): string {
+export function named(versions: readonly Pick<VersionRow, "version_id">[], written: string): string {
   const ids = [...new Set(versions.map(({ version_id }) => version_id))];
   const prefix = written.toLowerCase();
   if (ids.includes(prefix)) return prefix;
@@ -148,7 +148,7 @@ async function rollback(context: Context, given: CallWords): Promise<void> {
   context.terminal.say(dim(text`  ${way} again: ${command}\n`));
 }
 
-async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
+export async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
   const all: VersionRow[] = [];
   for await (const page of versionPages(opened)) all.push(...page);
   return all;

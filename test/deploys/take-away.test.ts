@@ -2,12 +2,15 @@
  *  version wherever it is deployed, and how two versions differ. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, test } from "bun:test";
+import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { contentHash } from "../../src/base/version-id.ts";
 import { bearer, call } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { until } from "../kit/until.ts";
+
+// Thirteen megabytes are packed, on a machine that may be busy.
+setDefaultTimeout(60_000);
 
 const server = await sharedServer();
 const NOBODYS = "0".repeat(16);
@@ -109,8 +112,7 @@ describe("BEYOND 9: GET /sites/:id/versions/:v/zip", () => {
     const leave = new AbortController();
     const path = `/sites/${site.site_id}/versions/live/zip`;
     const init = { headers: bearer(site.manage_token), signal: leave.signal };
-    const held = await Promise.all(Array.from({ length: 4 }, () => large.api(path, init)));
-    expect(held.map(({ status }) => status)).toEqual([200, 200, 200, 200]);
+    for (let n = 0; n < 4; n++) expect((await large.api(path, init)).status).toBe(200);
     const fifth = await large.api(path, { headers: bearer(site.manage_token) });
     expect([fifth.status, fifth.headers.get("retry-after")]).toEqual([503, "5"]);
     await fifth.body?.cancel();

@@ -191,6 +191,7 @@ const DECIDERS = [
   "feed",
   "page_404",
   "service_404",
+  "former_name",
   "reserved",
   "primary_domain",
   "state",

@@ -14,9 +14,17 @@ const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
 const CLIENT = [
   "client",
-  ...["version-id", "reserved-paths", "page-names", "limit-flags", "receipt-figures", "visible", "units", "random"].map(
-    (name) => `src/base/${name}.ts`,
-  ),
+  ...[
+    "version-id",
+    "reserved-paths",
+    "page-names",
+    "limit-flags",
+    "receipt-figures",
+    "visible",
+    "units",
+    "random",
+    "site-names",
+  ].map((name) => `src/base/${name}.ts`),
 ];
 
 export const ROWS: Readonly<Record<string, readonly string[]>> = {

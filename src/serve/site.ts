@@ -17,7 +17,7 @@ import { createAnswers } from "./by-path.ts";
 import { createEncoder, isCoded } from "./encode.ts";
 import { createExplain, type Explain } from "./explain.ts";
 import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
-import { createLocate, createRows, isMoved, type Locate, type SiteHost } from "./locate.ts";
+import { createLocate, createRows, type Hosted, isMoved, type Locate, type Moved, type SiteHost } from "./locate.ts";
 import { movedAnswer } from "./moved.ts";
 import { createRespond } from "./respond.ts";
 import { isForbiddenWorker } from "./policy.ts";
@@ -136,13 +136,15 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     return unmatched(answer, policy, request, exchange, serving);
   }
 
+  function answerAt(found: Hosted | Moved, request: Request, host: SiteHost, exchange: Exchange) {
+    if (isMoved(found)) return movedAnswer(request, host, found.moved_to, parts);
+    return answerFrom(found, request, exchange, serving);
+  }
+
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
-    const hosted = locate(host);
-    const answer = (found: Awaited<typeof hosted>): Response | Promise<Response> =>
-      isMoved(found)
-        ? movedAnswer(request, host, found.moved_to, parts)
-        : answerFrom(found, request, exchange, serving);
-    return hosted instanceof Promise ? hosted.then(answer) : answer(hosted);
+    const found = locate(host);
+    if (!(found instanceof Promise)) return answerAt(found, request, host, exchange);
+    return found.then((read) => answerAt(read, request, host, exchange));
   }
 
   return {

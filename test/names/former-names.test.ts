@@ -1,5 +1,6 @@
 /** BEYOND 17: what a site's former names answer, in every state of the site, to every method, path and kind of host. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
+import { write } from "../kit/database.ts";
 import { call, signUp } from "../kit/people.ts";
 import { listed, type AuditLine, operate, operator } from "../kit/operator.ts";
 import { rawBytes } from "../kit/raw-http.ts";
@@ -307,5 +308,15 @@ describe("BEYOND 17: explanations, and the operator", () => {
     const { code, stderr } = await operator(server.data_dir, ["freeze", site.slug]);
     expect([code, stderr]).toEqual([1, expect.stringContaining("is gone: deleted")]);
     expect((await operator(server.data_dir, ["verify"])).code).toBe(0);
+  });
+
+  test("svc-server verify says where a former name leads to no site", async () => {
+    const site = await moved();
+    const astray = "insert into former_slugs (slug, site_id, left_at) values (?, ?, ?)";
+    write(server.data_dir, astray, "leads-nowhere", "site_none", "2026-11-21");
+    const { code, stdout, stderr } = await operator(server.data_dir, ["verify"]);
+    write(server.data_dir, "delete from former_slugs where slug = ?", "leads-nowhere");
+    expect([code, stdout + stderr]).toEqual([1, expect.stringContaining("leads-nowhere")]);
+    expect(stdout + stderr).not.toContain(site.slug);
   });
 });

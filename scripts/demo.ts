@@ -71,7 +71,8 @@ await main(async () => {
     const url = await deploy(base_url);
     say(`\n  ${HELLO} is live. Open it in a browser:\n`);
     process.stdout.write(`      ${url}\n`);
-    say(`\n  Deploy a folder of yours from a second terminal:\n\n      npx -y bun@1.4.5 cli.ts ../your-folder\n`);
+    say(`\n  Deploy a folder of yours from a second terminal, anywhere:\n`);
+    say(`      npx -y --allow-remote=root ${base_url}/svc.tgz ./your-folder\n`);
     say(`  The server at ${base_url} keeps its sites in ${values["data-dir"]}. Ctrl-C stops it.`);
     await stop;
   } finally {

@@ -8,6 +8,7 @@ import type { LinkTargets } from "../src/pipeline/markdown/links.ts";
 import { renderMarkdown } from "../src/pipeline/markdown/render.ts";
 import { withoutExtension } from "../src/pipeline/markdown/text.ts";
 import type { Chapter, Section } from "../src/web/manual-search.ts";
+import { withTablesForPhones } from "../src/web/manual-tables.ts";
 import { ROOT } from "./run.ts";
 
 const DOCS = join(ROOT, "docs");
@@ -55,7 +56,12 @@ async function chapterOf(source: string, targets: LinkTargets): Promise<Chapter>
     const image = `<img src="${path}"`;
     if (html.includes(image)) sized = sized.replaceAll(image, `${image} ${await sizeOf(path)}`);
   }
-  return { name: withoutExtension(source), title: title!, html: sized, sections: sectionsOf(html, title!) };
+  return {
+    name: withoutExtension(source),
+    title: title!,
+    html: withTablesForPhones(sized),
+    sections: sectionsOf(html, title!),
+  };
 }
 
 const sources = await files("*.md");

@@ -1,10 +1,12 @@
 /** Rows of a site's name and of its stored versions: how a browser saw one, which are withheld, and the end of one (BEYOND 17,
  *  CONTRACT 9, BEYOND 9). */
-import { json, JSON_CODES, ok, type ApiRows } from "./row.ts";
+import { json, JSON_CODES, OF_LIMITED, ok, type ApiRows } from "./row.ts";
 import { custom, object, oneOf, string } from "./shapes/builder.ts";
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
-import { RECEIPT, SITE, VERSION_DELETED, WITHHELD } from "./shapes/sites.ts";
+import { RECEIPT, SITE, VERSION_DELETED, VERSION_DIFF, VERSION_FILES, WITHHELD } from "./shapes/sites.ts";
 import { CHANGES } from "./sites.ts";
+
+const VERSION_OR_LIVE = string("A version_id, or `live`.", { pattern: "^(?:[0-9a-f]{16}|live)$" });
 
 export const VERSION_ROWS = {
   "PUT /sites/:id/slug": {
@@ -43,6 +45,40 @@ export const VERSION_ROWS = {
     who: { site: "read" },
     path: { id: SITE_ID, version_id: VERSION_ID },
     answers: ok("The receipt.", RECEIPT),
+    codes: ["unknown_version"],
+  },
+  "GET /sites/:id/versions/:version_id/files": {
+    id: "listVersionFiles",
+    tag: "Sites",
+    summary: "List the files of a version, as they were uploaded",
+    description: "`:version_id` is a full one, of a preview too, or `live`.",
+    who: { site: "read" },
+    path: { id: SITE_ID, version_id: VERSION_OR_LIVE },
+    answers: ok("The files.", VERSION_FILES),
+    codes: ["unknown_version"],
+  },
+  "GET /sites/:id/versions/:version_id/zip": {
+    id: "zipVersion",
+    tag: "Sites",
+    summary: "Take a version away as a zip",
+    description: "The bytes are the same at every call. Deployed again, anywhere, it has the same version_id.",
+    who: { site: "read" },
+    path: { id: SITE_ID, version_id: VERSION_OR_LIVE },
+    answers: {
+      200: { description: "The files.", content: { "application/zip": { shape: custom({}) } }, headers: OF_LIMITED },
+    },
+    codes: ["unknown_version", "rate_limited", "unavailable"],
+  },
+  "GET /sites/:id/diff": {
+    id: "diffVersions",
+    tag: "Sites",
+    summary: "Tell two versions apart",
+    who: { site: "read" },
+    query: [
+      { name: "from", description: "A full version_id, or `live`.", shape: VERSION_OR_LIVE, required: true },
+      { name: "to", description: "The same; `live` if left out.", shape: VERSION_OR_LIVE },
+    ],
+    answers: ok("Their files.", VERSION_DIFF),
     codes: ["unknown_version"],
   },
   "DELETE /sites/:id/versions/:version_id": {

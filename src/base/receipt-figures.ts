@@ -67,6 +67,10 @@ function checkedWords({ pages, links, files }: Checked): string | null {
   return parts.length === 0 ? last : `${parts.join(", ")} and ${last}`;
 }
 
+/** `2 things are broken or risky`: what a receipt's warnings come to. */
+export const brokenWords = (warnings: number): string =>
+  `${count(warnings, "thing")} ${warnings === 1 ? "is" : "are"} broken or risky`;
+
 /** The sentence of what was checked. Only a receipt without a warning may say that nothing is broken. */
 export function checkedSentence(checked: Checked, warnings: number): string | null {
   const words = checkedWords(checked);

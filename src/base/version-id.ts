@@ -18,6 +18,12 @@ export function deployDigest(hashes: Iterable<readonly [path: string, sha256: st
   return whole.digest("hex");
 }
 
+/** Paths in the byte order of their UTF-8, as a version's identity has them. */
+export const inByteOrder = (paths: Iterable<string>): string[] =>
+  Array.from(paths, (path) => Buffer.from(path))
+    .sort(Buffer.compare)
+    .map(String);
+
 /** The first 16 hex digits of the digest name a version. */
 export const versionIdOf = (digest: string): string => digest.slice(0, 16);
 

@@ -22,7 +22,10 @@ export function readCall(args: readonly string[], commands: readonly Command[]):
   const typedWord = line.beforeDashes > 0 ? positionals[0] : undefined;
   if (typedWord === "help") return helpCall(line, commands);
   const word = typedWord === undefined ? undefined : translated(typedWord, positionals);
-  if (word === "") return { command: commands[0]!, given: givenTo(commands[0]!, line, commands) };
+  if (word === "") {
+    refuseCommandAsPath(positionals[0], commands);
+    return { command: commands[0]!, given: givenTo(commands[0]!, line, commands) };
+  }
   const isNamed = word !== undefined && namesOf(commands).includes(word);
   if (word !== undefined && !isNamed) refuseMistaken(typedFrom(args, word), commands);
   const command = isNamed ? takeCommand(line, commands) : commands[0]!;
@@ -44,6 +47,12 @@ function translated(word: string, positionals: string[], here = existsSync): str
   const name = ALIASES[word]!;
   positionals.splice(0, 1, ...(name === "" ? [] : [name]));
   return name;
+}
+
+/** `svc deploy update`, where no file or folder has that name. */
+function refuseCommandAsPath(path: string | undefined, commands: readonly Command[]): void {
+  if (path === undefined || !namesOf(commands).includes(path) || existsSync(path)) return;
+  throw usage(`There is no file or folder ${path} here to deploy. Did you mean ${typed(path, [])}?`);
 }
 
 /** `svc help <command>` is `svc <command> --help`. */
@@ -220,7 +229,12 @@ function refuseMistaken(words: readonly string[], commands: readonly Command[]):
   if (!/^[\w-]+$/.test(word) || existsSync(word)) return;
   if (isForeign(word)) throw usage(foreignSentence(word, rest));
   const meant = meantBy(word, rest, commands);
-  const hint = meant === null ? `${svc("help")} lists the commands.` : `Did you mean ${meant}?`;
+  const hint =
+    meant === null
+      ? `${svc("help")} lists the commands.`
+      : meant === svc()
+        ? `To deploy a folder: ${svc("<folder>")}`
+        : `Did you mean ${meant}?`;
   if (rest.length === 0) throw new Failure("not_found", `There is no file or folder ${word}. ${hint}`);
   if (meant !== null) throw usage(`There is no svc command ${word}. ${hint}`);
 }

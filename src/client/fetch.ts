@@ -32,7 +32,8 @@ export function proxyFor(url: URL, env: Readonly<Record<string, string | undefin
   return { url: URL.canParse(full) ? new URL(full) : null, variable };
 }
 
-const failed = (message: string, code: string): Error => Object.assign(new Error(message), { code });
+const failed = (message: string, code: string, status?: number): Error =>
+  Object.assign(new Error(message), { code, ...(status !== undefined && { status }) });
 
 const hostOf = ({ hostname }: URL): string => hostname.replace(/^\[|\]$/g, "");
 const portOf = ({ port, protocol }: URL): number => Number(port || (protocol === "https:" ? 443 : 80));
@@ -72,7 +73,7 @@ async function tunnel(proxy: URL, url: URL, signal: AbortSignal | undefined): Pr
     asked.on("connect", ({ statusCode }: IncomingMessage, socket: Socket) => {
       if (statusCode! >= 200 && statusCode! < 300) return resolve(socket);
       socket.destroy();
-      reject(failed(`the proxy answered ${statusCode}`, "ERR_PROXY_TUNNEL"));
+      reject(failed(`the proxy answered ${statusCode}`, "ERR_PROXY_TUNNEL", statusCode));
     });
     asked.end();
   });

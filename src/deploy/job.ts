@@ -88,11 +88,22 @@ export interface Planned {
   need: string[];
 }
 
+/** Asks for a stored version as a zip (BEYOND 9). The file for it is named by the pool. */
+export interface PackJob {
+  pack: { site_id: string; version_id: string };
+  customer: string;
+  network: string;
+}
+
 /** Members that do not go to the process. */
 type Uploaded = "zip" | "list" | "customer" | "network";
 
 type JobOf =
-  Omit<DeployJob, Uploaded> | Omit<RehearsalJob, Uploaded> | Omit<CarryJob, Uploaded> | Omit<PlanJob, Uploaded>;
+  | Omit<DeployJob, Uploaded>
+  | Omit<RehearsalJob, Uploaded>
+  | Omit<CarryJob, Uploaded>
+  | Omit<PlanJob, Uploaded>
+  | { pack: PackJob["pack"] & { path: string } };
 
 /** The same with the zip as a file. */
 export type ProcessJob = JobOf & {
@@ -112,6 +123,7 @@ export type DeployOutcome =
   | { rehearsed: Rehearsed }
   | { carried: ReviewThread[] }
   | { planned: Planned }
+  | { packed: { bytes: number } }
   | PlainFailure
   | { other_version: string };
 

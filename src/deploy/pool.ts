@@ -11,13 +11,22 @@ import { createGate } from "../run/gate.ts";
 import type { Log } from "../run/log.ts";
 import { diskRefusal } from "../store/refusals.ts";
 import type { Bytes, Limits } from "../base/types.ts";
-import { type DeployStep, noZip, type Pieces, receiveZip, type UploadFile } from "./upload-file.ts";
+import {
+  type DeployStep,
+  noZip,
+  type Pieces,
+  receiveZip,
+  type UploadFile,
+  type PackedVersion,
+  packedFile,
+} from "./upload-file.ts";
 import type {
   CarryJob,
   DeployAnswer,
   Deployed,
   DeployJob,
   DeployOutcome,
+  PackJob,
   PlanJob,
   Planned,
   ProcessJob,
@@ -56,6 +65,8 @@ export interface DeployPool {
   carry(job: CarryJob): Promise<void>;
   /** The caller must not use `job.list` afterwards. */
   plan(job: PlanJob): Promise<Planned>;
+  /** A stored version as a zip. `done` is called when it is read, when nobody reads on, and when this throws. */
+  pack(job: PackJob, done: () => void): Promise<PackedVersion>;
   load(): { slots: number; busy: number; waiting: number; oldest_ms: number };
   /** Gives up what does not publish yet, waits for what does, ends the processes. */
   stop(): Promise<void>;
@@ -69,19 +80,10 @@ const IDLE_MS = 60_000;
 /** 256 MB for the 10 MB that a deploy may hold by default, and what more of them takes in proportion. */
 const memoryFor = ({ max_bytes }: Limits): number => 256 * MB + 16 * Math.max(0, max_bytes - 10 * MB);
 
-function deployedOf(done: Done): Deployed {
-  if ("deployed" in done) return done.deployed;
-  throw new Error("a dry run came back from a deploy");
-}
-
-function rehearsedOf(done: Done): Rehearsed {
-  if ("rehearsed" in done) return done.rehearsed;
-  throw new Error("a deploy came back from a dry run");
-}
-
-function plannedOf(done: Done): Planned {
-  if ("planned" in done) return done.planned;
-  throw new Error("a deploy came back from a plan");
+/** The answer of the kind that a job was for. */
+function resultOf<Kind extends string>(done: Done, kind: Kind): Extract<Done, Readonly<Record<Kind, unknown>>>[Kind] {
+  if (kind in done) return (done as Extract<Done, Readonly<Record<Kind, unknown>>>)[kind];
+  throw new Error(`something else than ${kind} came back from a deploy's process`);
 }
 
 const uploadOf = (job: Job): UploadFile | Bytes | null => ("zip" in job ? job.zip : "list" in job ? job.list : null);
@@ -178,12 +180,17 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
     async deploy(job) {
       const asked = performance.now();
       let waiting = 0;
-      const deployed = deployedOf(await runInSlot(job, () => void (waiting = performance.now() - asked)));
+      const entered = () => void (waiting = performance.now() - asked);
+      const deployed = resultOf(await runInSlot(job, entered), "deployed");
       return { ...deployed, stages: { waiting, ...deployed.stages } };
     },
-    rehearse: async (job) => rehearsedOf(await runInSlot(job)),
+    rehearse: async (job) => resultOf(await runInSlot(job), "rehearsed"),
     carry: async (job) => void (await runInSlot(job)),
-    plan: async (job) => plannedOf(await runInSlot(job)),
+    plan: async (job) => resultOf(await runInSlot(job), "planned"),
+    pack(job, done) {
+      const packing = (path: string) => runInSlot({ ...job, pack: { ...job.pack, path } });
+      return packedFile(options.data_dir, async (path) => resultOf(await packing(path), "packed").bytes, done);
+    },
     load: () => ({ slots: width, ...slots.load() }),
     async stop() {
       slots.close();
@@ -194,7 +201,7 @@ export function createPool(options: PoolOptions, startOne: () => DeployProcess =
   };
 }
 
-type Job = DeployJob | RehearsalJob | CarryJob | PlanJob;
+type Job = DeployJob | RehearsalJob | CarryJob | PlanJob | (PackJob & { pack: { path: string } });
 
 // A task is one job in one process, from its zip to its outcome, with a deadline and a limit of memory. The process is ended
 // before it publishes or not at all: never between blob and COMMIT.
@@ -221,11 +228,11 @@ interface Task {
 
 type Done = Extract<
   DeployOutcome,
-  { deployed: unknown } | { rehearsed: unknown } | { carried: unknown } | { planned: unknown }
+  { deployed: unknown } | { rehearsed: unknown } | { carried: unknown } | { planned: unknown } | { packed: unknown }
 >;
 
 const isDone = (outcome: DeployOutcome): outcome is Done =>
-  "deployed" in outcome || "rehearsed" in outcome || "carried" in outcome || "planned" in outcome;
+  ["deployed", "rehearsed", "carried", "planned", "packed"].some((kind) => kind in outcome);
 
 /** How often memory is looked at: the fastest page of zeros fills 100 MB in this time. */
 const WATCH_MS = 50;

@@ -1,4 +1,4 @@
-/** An upload on its way from the server into a deploy's process: a file in DATA/tmp, which costs the serving thread a tenth
+/** Zips in DATA/tmp, on their way in and out. An upload on its way from the server into a deploy's process: a file in DATA/tmp, which costs the serving thread a tenth
  *  of what a message would (BUN 1b). Once the process has read it, the same file says which step the deploy is at, in case
  *  the process is ended or dies. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
@@ -133,4 +133,68 @@ export function takeZip(path: string): TakenZip {
     },
     close: () => closeSync(fd),
   };
+}
+
+// A stored version on its way out as a zip: the file is written by a deploy's process, for the runtime's codings spoil the memory of
+// a serving one. It has no name any more once it is read, so nothing is left of it, whatever ends the server.
+
+export interface PackedVersion {
+  bytes: number;
+  body: ReadableStream<Uint8Array>;
+}
+
+/** A reader who reads nothing holds the file no longer. */
+const LONGEST_MS = 5 * 60_000;
+const PIECE = 128 * 1024;
+
+/** `done` is called once, when all is read or nobody reads on. */
+async function lastReading(path: string, done: () => void): Promise<ReadableStream<Uint8Array>> {
+  const file = await open(path);
+  await unlink(path);
+  let over = false;
+  const end = async () => {
+    if (over) return;
+    over = true;
+    clearTimeout(timer);
+    done();
+    await file.close();
+  };
+  let giveUp = (): void => {};
+  const timer = setTimeout(() => giveUp(), LONGEST_MS);
+  return new ReadableStream<Uint8Array>(
+    {
+      start(controller) {
+        giveUp = () => {
+          controller.error(new Error("nobody read on"));
+          void end();
+        };
+      },
+      async pull(controller) {
+        const { bytesRead, buffer } = await file.read(new Uint8Array(PIECE), 0, PIECE);
+        if (bytesRead > 0) return controller.enqueue(buffer.subarray(0, bytesRead));
+        controller.close();
+        await end();
+      },
+      cancel: end,
+    },
+    { highWaterMark: 0 },
+  );
+}
+
+/** `write` makes the file at the path that it is given, and resolves to its size. */
+export async function packedFile(
+  data_dir: string,
+  write: (path: string) => Promise<number>,
+  done: () => void,
+): Promise<PackedVersion> {
+  const folder = join(data_dir, "tmp");
+  const path = join(folder, `zip-${randomName(16)}`);
+  try {
+    await mkdir(folder, { recursive: true, mode: 0o700 });
+    return { bytes: await write(path), body: await lastReading(path, done) };
+  } catch (error) {
+    await unlink(path).catch(() => {});
+    done();
+    throw error;
+  }
 }

@@ -1,10 +1,12 @@
 /** The code of a deploy's process: the pipeline, then the store, on a connection of its own. It does one job after the other;
  *  its only way out is the channel to the server that started it. */
+import { open } from "node:fs/promises";
 import packageJson from "../../package.json" with { type: "json" };
 import { plainFailure, Refusal } from "../base/errors.ts";
 import { type BuiltVersion, GIVING_UP_ON_MARKDOWN, type Limits, type Progress, type Bytes } from "../base/types.ts";
 import { carryThreads, type ReviewThread } from "../comments/carry.ts";
-import { build, planUpload, type Ingested, openDelta } from "../pipeline/index.ts";
+import { build, packed, planUpload, type Ingested, openDelta } from "../pipeline/index.ts";
+import { inByteOrder } from "../base/version-id.ts";
 import { dieWithParent, serveParent } from "../run/serve-parent.ts";
 import { serviceClock } from "../run/thread.ts";
 import { compareUploads, countChanges, openStore, readBrands, type Store } from "../store/index.ts";
@@ -48,7 +50,7 @@ async function connect(data_dir: string): Promise<Store> {
 }
 
 /** A job that has a zip. */
-type UploadJob = Exclude<ProcessJob, { carry: unknown } | { plan: unknown }>;
+type UploadJob = Exclude<ProcessJob, { carry: unknown } | { plan: unknown } | { pack: unknown }>;
 
 const nameOf = (job: UploadJob): string | undefined =>
   "target" in job && job.target.kind === "new" ? job.target.slugs[0] : (job.site.slug ?? undefined);
@@ -116,6 +118,7 @@ async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["
   clock = serviceClock(job.now);
   if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
   if ("plan" in job) return { planned: await planFrom(job) };
+  if ("pack" in job) return { packed: await packTo(job.pack, await connect(job.data_dir)) };
   const version = await buildFrom(job, progress);
   const store = await connect(job.data_dir);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
@@ -176,6 +179,27 @@ async function plan(list: Uint8Array, site_id: string, limits: Limits, store: St
   const possessed = await store.versions.possessed(site_id, hashes);
   const need = hashes.filter((sha256) => !possessed.has(sha256));
   return { version_id, live: stored && site.live_version_id === version_id, stored, need };
+}
+
+/** Throws `unknown_version`. */
+async function packTo(
+  asked: Extract<ProcessJob, { pack: unknown }>["pack"],
+  { versions, blobs }: Store,
+): Promise<{ bytes: number }> {
+  const manifest = await versions.manifest(asked.site_id, asked.version_id);
+  if (manifest === null) throw refusals.unknownVersion();
+  const paths = inByteOrder([...manifest.values()].filter(({ made }) => !made).map(({ path }) => path));
+  const file = await open(asked.path, "wx", 0o600);
+  let bytes = 0;
+  try {
+    for await (const part of packed(paths, (path) => blobs.read(manifest.get(path)!), asked.version_id)) {
+      await file.writeFile(part);
+      bytes += part.length;
+    }
+  } finally {
+    await file.close();
+  }
+  return { bytes };
 }
 
 const pathsOf = (files: readonly ChangedFile[]): string[] => files.map(({ path }) => path);

@@ -12,7 +12,7 @@ export interface Counted {
 }
 
 /** Calls that come before one that the rule is for are counted apart: so many times as many of them there may be. */
-const BEFORE = { plan: 2, look: 1 } as const;
+const BEFORE = { plan: 2, look: 1, zip: 1 } as const;
 type Before = keyof typeof BEFORE;
 
 /** Counts a call; throws 429 `rate_limited` if it is one too many. */

@@ -25,12 +25,14 @@ import type { Ingested } from "./archive/ingested.ts";
 import { createBudget } from "./budget.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
+import { DELETES_VERSION } from "./lint/content.ts";
 import { lint } from "./lint/index.ts";
 import { checkRules } from "./rules.ts";
 import { detectSpa } from "./spa.ts";
 
 export { openDelta } from "./archive/plan.ts";
 export type { Ingested } from "./archive/ingested.ts";
+export { packed } from "./archive/pack.ts";
 export { planUpload } from "./archive/plan.ts";
 
 /** The title of the index. A generated listing has none, because its title does not come from the upload. */
@@ -46,6 +48,10 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 /** The answer to unknown paths as the owner set it. Links are judged by that. */
 const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
   spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
+
+/** Puts the version's name into the command of a recipe. */
+const naming = (version_id: string, recipe: string): string =>
+  recipe.replace(`${DELETES_VERSION} <version>`, `${DELETES_VERSION} ${version_id}`);
 
 /** `upload` is a zip, or the files that were read from one. `cpu` returns the milliseconds of processor time that were spent
  *  so far, for the limit of judging; without it there is no limit. */
@@ -67,16 +73,17 @@ export function build(
   progress("reading the index", "index.html");
   const title = titleOfIndex(draft, pages);
   const { spa, healed } = detectSpa(draft.files, pages, budget, redirects);
+  const version_id = versionIdOf(digest);
   const { warnings, checked } = lint(draft, asOwned(spa, site), progress, pages, budget, redirects);
   return {
-    version_id: versionIdOf(digest),
+    version_id,
     digest,
     title,
     spa,
     ...uploaded(draft),
     ...describe(whole, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings,
+    warnings: warnings.map((warning) => ({ ...warning, fix_recipe: naming(version_id, warning.fix_recipe) })),
     checked,
     renderer: draft.made.size > 0 ? RENDERER : null,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),

@@ -150,8 +150,9 @@ function* revoke(site_id: string, by: SignedIn, now: number): Op<{ slug: string;
 function* attachOne({ site_id, manage_hash }: Attach, account_id: string, now: number): Op<NotAttached | null> {
   const site = yield* siteRows.byId.get(site_id);
   if (!site || siteState(site, now) === "expired") return "not_found";
-  if (!(yield* manageTokens.manages(manage_hash, site_id))) return "invalid_token";
+  // A claim may have ended the token: the account has the site all the same.
   if (site.owner_account_id === account_id) return "already_yours";
+  if (!(yield* manageTokens.manages(manage_hash, site_id))) return "invalid_token";
   if (site.owner_account_id !== null) return "already_owned";
   yield* manageTokens.noteUse(manage_hash, new Date(now).toISOString());
   yield* own(site_id, account_id, "attach", now);

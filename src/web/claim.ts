@@ -67,7 +67,7 @@ const NOTHING: Typed = { claim_token: "", revoke_manage_tokens: false, look: tru
 /** Its parts in words; empty if nothing acts for the site but its owner. */
 function wordsOf({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAccess): Html[] {
   return [
-    manage_tokens > 0 && html`${count(manage_tokens, "manage_token")}`,
+    manage_tokens > 0 && html`${count(manage_tokens, "saved token")} (manage_token)`,
     agent_tokens > 0 && html`${agent_tokens === 1 ? "1 agent's token" : `${agent_tokens} agents' tokens`}`,
     owner_codes > 0 && html`${count(owner_codes, "owner code")}`,
     webhook !== null && html`the webhook to <code>${webhook}</code>`,
@@ -77,7 +77,7 @@ function wordsOf({ manage_tokens, agent_tokens, owner_codes, webhook }: EndedAcc
 const endedList = (ended: EndedAccess): Html =>
   html`<ul class="bullets">
     ${wordsOf(ended).map((words) => html`<li>${words}</li>`)}
-    <li>each browser's hour as the owner on the site</li>
+    <li>the hour for which a browser may moderate comments there as the owner</li>
   </ul>`;
 
 interface ShownAgain {
@@ -94,9 +94,10 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain =
     value: "true",
     label: "Someone else deployed this site: end their access",
     checked: typed.revoke_manage_tokens,
-    hint: "Not if it was you, or a program of yours: its saved token goes on working.",
+    hint: "Leave it unticked if it was you or a program of yours, which can then go on publishing.",
   });
-  const body = html`<h1>Keep this site</h1>
+  const title = ends ? "End their access?" : "Keep this site";
+  const body = html`<h1>${title}</h1>
     ${alertBox(refusal)}
     <div>
       <p class="address" data-site-address><code>${ctx.params.id}</code></p>
@@ -108,14 +109,14 @@ async function askForToken(ctx: Ctx, caller: SignedInCaller, shown: ShownAgain =
       ${
         ends &&
         html`<div>
-          <p>While the box is ticked, the claim ends:</p>
+          <p>The site is not yours yet. With the box ticked, keeping it ends:</p>
           ${endedList(ends)}
         </div>`
       }
-      ${button("Keep it", { kind: "primary", wide: true, attributes: html`data-claim ${!ends && html`name="look" value="true"`}` })}
+      ${button(ends ? "Keep it and end their access" : "Keep it", { kind: "primary", wide: true, attributes: html`data-claim ${!ends && html`name="look" value="true"`}` })}
     </form>
     ${await signedInAs(ctx, caller, pageOf(ctx))}`;
-  return answer(ctx, "Keep this site", body, refusal);
+  return answer(ctx, title, body, refusal);
 }
 
 /** The site's and nobody else's: a link that a stranger made says nothing. */

@@ -1,9 +1,10 @@
 /** The receipt (WEB 4.6): what a person reads after a deploy, and with the live version later: that it is live, for how long,
- *  what is still wrong and what to do about it, and what was fixed. The server's pages call it, and the drop zone's script
+ *  what is still wrong and what to do about it, what was fixed and what was set up. The server's pages call it, and the drop zone's script
  *  with the API's JSON: no `Bun`, and nothing that runs at load. */
 import { html, type Html } from "../html/template.ts";
 import type { Checked, Healed, Warning } from "../base/types.ts";
-import { changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
+import { healedParts } from "../base/healed.ts";
+import { brokenWords, changeWords, checkedSentence, type FileChange } from "../base/receipt-figures.ts";
 import { count, figure, humanSize } from "../base/units.ts";
 import { copyButton, icon, linkButton, siteLink } from "./parts.ts";
 import { ahead, mentions } from "./browser/wording.ts";
@@ -43,7 +44,7 @@ export const warningGroups = (warnings: readonly Advice[]): Html[] =>
 
 /** "It is live, but 11 things are broken or risky." */
 const verdict = (warnings: number, live: boolean): string =>
-  `${live ? "It is live, but " : ""}${count(warnings, "thing")} ${warnings === 1 ? "is" : "are"} broken or risky`;
+  `${live ? "It is live, but " : ""}${brokenWords(warnings)}`;
 
 /** The part of the warnings. `live`: visitors can see the site now. */
 function warned({ warnings, left_out = 0 }: Notes, live: boolean): Html | false {
@@ -86,13 +87,17 @@ interface DeployFigures {
   example?: string | null;
 }
 
+const NO_CHANGE = { added: 0, changed: 0, removed: 0 };
+
 /** The figures: how much was checked and what changed, said even if all is well. `more`: what can be done about it. */
 export function figuresPart({ checked, changes, example }: DeployFigures, warnings: number, more?: Html): Html | false {
   const sentence = checked && checkedSentence(checked, warnings);
   if (sentence === null && changes === null && !more) return false;
+  const { added, changed, removed } = changes ?? NO_CHANGE;
   const change =
     changes &&
-    html`${changeWords(changes)} since the version before${example && html`: <code dir="auto">${example}</code>`}`;
+    html`${changeWords(changes)} beside the version that was live
+    before${example && html`: <code dir="auto">${example}</code>${added + changed + removed > 1 && ", …"}`}`;
   return html`<div class="part ${changes && isAnother(changes) && "warn-part"}">
     ${changes && isAnother(changes) && html`<h3>${icon("warning")} ${NOTHING_LEFT}</h3>`}
     <ul class="items" role="list">
@@ -107,14 +112,16 @@ export const sizeLine = ({ files, bytes }: { files: number; bytes: number }, ms?
   html`${count(files, "file")},
   ${humanSize(bytes)}${ms !== undefined && ` · live in ${(Math.max(ms, 50) / 1000).toFixed(1)} s`}`;
 
-const fixed = (healed: readonly Healed[]): Html | false =>
-  healed.length > 0 &&
-  html`<div class="part">
-    <h3>Fixed for you</h3>
-    <ul class="items" role="list">
-      ${healed.map((entry) => ticked(sentence(entry)))}
-    </ul>
-  </div>`;
+const done = (healed: readonly Healed[]): Html[] =>
+  healedParts(healed).map(
+    ({ heading, entries }) =>
+      html`<div class="part">
+        <h3>${heading}</h3>
+        <ul class="items" role="list">
+          ${entries.map((entry) => ticked(sentence(entry)))}
+        </ul>
+      </div>`,
+  );
 
 const YOURS = "It is yours and does not expire.";
 
@@ -190,7 +197,7 @@ export const receiptRegion = ({ heading, about, live, notes, figures, shot, more
       ${about} ${focus && html`<svc-left-out></svc-left-out>`}
       ${notes === null && html`<p class="dim small">No receipt was kept with this version.</p>`}
     </div>
-    ${notes && warned(notes, live)} ${figures} ${notes && fixed(notes.healed)}
+    ${notes && warned(notes, live)} ${figures} ${notes && done(notes.healed)}
     ${more && html`<div class="part">${more}</div>`}
   </section>`;
 

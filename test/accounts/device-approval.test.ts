@@ -36,6 +36,8 @@ describe("approval", () => {
   test("gives one token, once, that is a session of the account", async () => {
     const { user_code, device_code } = await begin();
     expect((await decide(user_code, "approve")).headers.get("location")).toBe("/device?done=approved");
+    const said = await (await server.api("/device?done=approved")).text();
+    expect([said.includes("The device is signed in."), said.includes("everybody sees it")]).toEqual([true, false]);
     const { status, body } = await poll(device_code);
     expect(status).toBe(200);
     expect(body).toEqual({

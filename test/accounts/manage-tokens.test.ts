@@ -250,11 +250,11 @@ describe("A25 the claim page lists what ends before it ends", () => {
     ...more,
   });
   const LISTED = [
-    "1 manage_token",
+    "1 saved token (manage_token)",
     "2 agents' tokens",
     "1 owner code",
     "the webhook to hooks.evil.example",
-    "each browser's hour as the owner on the site",
+    "the hour for which a browser may moderate comments there as the owner",
   ];
   const items = ({ html }: Seen) => {
     const list = /<ul class="bullets">([\s\S]*?)<\/ul>/.exec(html)?.[1] ?? "";

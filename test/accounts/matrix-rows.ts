@@ -123,6 +123,12 @@ export const rows: Row[] = [
     path: ({ own }) => `/sites/${own.site_id}/versions/${own.version_id}/receipt`,
     expected: scoped("read"),
   },
+  ...["versions/live/files", "versions/live/zip", "diff?from=live"].map((what) => ({
+    title: `GET /sites/:id/${what}`,
+    method: "GET",
+    path: ({ own }: World) => `/sites/${own.site_id}/${what}`,
+    expected: scoped("read"),
+  })),
   {
     title: "DELETE /sites/:id/versions/:version_id",
     method: "DELETE",

@@ -4,7 +4,7 @@ import { type DeployResult, startServer, type TestServer } from "../kit/server.t
 import { type Visitor, visitorOf } from "../kit/visitor.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { enter } from "./entering.ts";
-import { axeFinds, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "./health.ts";
+import { atEdges, axeFinds, filledButtons, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "./health.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -122,6 +122,8 @@ describe.each(STATES)("%s", (_state, who, path, says, act) => {
       const { shifted, bytes, beyond } = await loadOf(browser);
       expect([scheme, width, shifted, beyond]).toEqual([scheme, width, 0, 0]);
       expect(bytes).toBeLessThan(LARGEST);
+      expect(await atEdges(browser)).toEqual([]);
+      expect((await filledButtons(browser)).slice(1)).toEqual([]);
       expect(await axeFinds(browser)).toEqual([]);
     }
   }, 60_000);

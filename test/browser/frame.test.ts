@@ -201,10 +201,11 @@ describe("what scripts add", () => {
     // With the box ticked the first press lists what ends.
     await browser.evaluate("document.querySelector('[type=checkbox]').checked = true");
     await browser.press("Enter");
-    const listed = await browser.shows("While the box is ticked, the claim ends");
-    expect([listed.text.includes("1 manage_token"), listed.failures]).toEqual([true, []]);
+    const listed = await browser.shows("With the box ticked, keeping it ends");
+    expect(await browser.evaluate<string>("document.querySelector('h1').innerText")).toBe("End their access?");
+    expect([listed.text.includes("1 saved token (manage_token)"), listed.failures]).toEqual([true, []]);
     expect((await server.running.store.sites.byId(made.site_id))!.owner_account_id).toBeNull();
-    expect(await browser.evaluate<string>("document.activeElement.innerText")).toBe("Keep it");
+    expect(await browser.evaluate<string>("document.activeElement.innerText")).toBe("Keep it and end their access");
     await browser.press("Enter");
     const done = await browser.shows("This site is yours");
     expect(done.text).toContain("Manage this site");

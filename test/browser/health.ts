@@ -55,6 +55,24 @@ export async function lowTargets(browser: Browser, url: string): Promise<string[
   return found;
 }
 
+const TEXTS = "h2, h3, p, label, legend, .button, .field";
+/** What stands in a card, padding of its own included, nearer to the edge than 8 px. */
+export const atEdges = (browser: Browser): Promise<string[]> =>
+  browser.evaluate<string[]>(`[...document.querySelectorAll("main .card")]
+    .filter((card) => getComputedStyle(card).borderLeftStyle !== "none")
+    .flatMap((card) => {
+      const { left } = card.getBoundingClientRect();
+      return [...card.querySelectorAll(${JSON.stringify(TEXTS)})]
+        .filter((one) => one.checkVisibility() && !one.matches(".hidden, .hidden *, .pick, .diff *, .quiet"))
+        .filter((one) => one.getBoundingClientRect().left + parseFloat(getComputedStyle(one).paddingLeft) - left < 8)
+        .map((one) => one.outerHTML.slice(0, 120));
+    })`);
+
+/** The filled buttons in sight: a page has one thing to do. */
+export const filledButtons = (browser: Browser): Promise<string[]> =>
+  browser.evaluate<string[]>(`[...document.querySelectorAll("main .primary")]
+    .filter((one) => one.checkVisibility()).map(({ textContent }) => textContent.trim())`);
+
 const OBSERVE = `window.shifted = 0; new PerformanceObserver((list) => {
   for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) shifted += value;
 }).observe({ type: "layout-shift", buffered: true })`;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { ROOT } from "../kit/paths.ts";
 import { startServer, type TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
+import { things } from "./by-role.ts";
 import { type Browser, openBrowser } from "./chromium.ts";
 import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "./health.ts";
 import { partOf } from "../kit/whole.ts";
@@ -61,6 +62,40 @@ describe("WEB 10: a page of the manual", () => {
     },
     60_000,
   );
+});
+
+describe("WEB 9: a table on a phone", () => {
+  test.each(partOf(CHAPTERS.toSorted(), 5))(
+    "%s: nothing has to be scrolled sideways to read one",
+    async (path) => {
+      await sized(browser, 390, 844);
+      await browser.visit(server.base_url + path);
+      const wide = await browser.evaluate<string[]>(`[...document.querySelectorAll(".table")]
+        .filter(({ scrollWidth, clientWidth }) => scrollWidth > clientWidth).map(({ textContent }) => textContent.slice(0, 80))`);
+      expect(wide).toEqual([]);
+    },
+    60_000,
+  );
+
+  test("its rows are blocks, a cell tells its column, and for whoever hears it it is a table with rows and headers", async () => {
+    await sized(browser, 390, 844);
+    await browser.visit(`${server.base_url}/docs/http-api`, "Endpoints");
+    const endpoints = `[...document.querySelectorAll("table")].find(({ textContent }) => textContent.includes("credential"))`;
+    const tops = await browser.evaluate<number[]>(
+      `[...${endpoints}.rows[1].cells].map((cell) => cell.getBoundingClientRect().top)`,
+    );
+    expect(tops).toHaveLength(3);
+    expect(tops).toEqual([...new Set(tops)].toSorted((a, b) => a - b));
+    const said = `getComputedStyle(${endpoints}.rows[1].cells[1], "::before").content`;
+    expect(await browser.evaluate<string>(said)).toContain("credential");
+    const all = await things(browser);
+    const headers = all.filter(({ role }) => role === "columnheader").map(({ name }) => name);
+    expect(headers).toContain("credential");
+    expect(all.filter(({ role }) => role === "row")).toHaveLength(
+      await browser.evaluate<number>(`document.querySelectorAll("tr").length`),
+    );
+    expect(all.filter(({ role }) => role === "cell").map(({ name }) => name)).toContain("GET /healthz");
+  });
 });
 
 const openOf = (list: string): string => `document.querySelector("${list}").matches(":popover-open")`;

@@ -6,6 +6,7 @@ import { CLI, Home, json } from "../kit/cli.ts";
 import { DEPLOYED, fakeServer } from "../kit/fake-server.ts";
 import { slugOf } from "../kit/server.ts";
 import { shared, sharedServer } from "../kit/shared.ts";
+import { zipOf } from "../kit/zip.ts";
 
 // A test runs the CLI several times, on a machine that may be busy.
 setDefaultTimeout(60_000);
@@ -70,6 +71,9 @@ describe("the result", () => {
       const { err } = await home.run(flags, { cwd });
       expect(err).toMatch(/Fixed for you\n  ✓ .*page\.html/);
     }
+    const set_up = await home.run([await home.write("notes", { "README.md": "# Notes" })]);
+    expect(set_up.err).toMatch(/ {2}Set up for you\n {2}✓ .*README\.md/);
+    expect(set_up.err).not.toContain("Fixed for you");
     const fake = fakeServer(() =>
       Response.json({
         ...DEPLOYED,
@@ -83,7 +87,7 @@ describe("the result", () => {
     );
     const { err, out } = await home.run(["dist", "--json"], { cwd, env: { DEPLOY_URL: fake.url } });
     await fake.stop();
-    expect(err).toContain("6 warnings");
+    expect(err).toContain("6 things are broken or risky");
     expect(err).toContain("  ! x\n  ! y\n  ! z\n    → For all 3: Take it away.\n  ! no title\n    → Give it one.\n");
     expect(err).toContain("  ! index.html loads a.js\n  ! b.html: it loads a.js too\n    → For both: Add a.js.\n");
     expect(JSON.parse(out)).toMatchObject({ ok: true });
@@ -211,4 +215,47 @@ test("a folder reached by a link is the same place as the folder", async () => {
   await symlink("real", join(cwd, "alias"));
   await home.run(["-q", join(cwd, "real/dist")]);
   expect((await home.run(["update", join(cwd, "alias/dist")])).err).toContain("No changes");
+});
+
+describe("CONTRACT 8: a zip in the place of a folder", () => {
+  const FILES = { "index.html": "<title>Zipped</title>zipped", "img/a.txt": "a" };
+
+  test("is the site that is in it, of the same version as the folder, also in a folder of its own", async () => {
+    const cwd = await home.write("zips", Object.fromEntries(Object.entries(FILES).map(([p, c]) => [`folder/${p}`, c])));
+    await home.write("zips", {
+      "site.zip": zipOf(FILES),
+      "WRAPPED.ZIP": zipOf({ "x/index.html": FILES["index.html"], "x/img/a.txt": "a" }),
+    });
+    const [folder, zip, wrapped] = [
+      await home.run(["folder", "--json"], { cwd }),
+      await home.run(["site.zip", "--json"], { cwd }),
+      await home.run(["WRAPPED.ZIP", "--json"], { cwd }),
+    ].map(json);
+    expect([zip!["version_id"], wrapped!["version_id"]]).toEqual([folder!["version_id"], folder!["version_id"]]);
+    expect([zip!["files"], zip!["bytes"], zip!["source"]]).toEqual([2, 28, "site.zip"]);
+    expect(await (await server.site(slugOf(String(zip!["url"])))).text()).toContain("zipped");
+    const again = await home.run(["update", "site.zip"], { cwd });
+    expect([again.code, again.err.includes("No changes (already live)")]).toEqual([0, true]);
+    await home.write("zips", { "site.zip": zipOf({ ...FILES, "b.txt": "b".repeat(40_000) }) });
+    const next = await home.run(["update", "site.zip"], { cwd });
+    expect([next.code, next.err.includes("1 added, 2 unchanged")]).toEqual([0, true]);
+  });
+
+  test.each<[string, Uint8Array, RegExp]>([
+    ["cut off", zipOf(FILES).subarray(0, 100), /cut off/],
+    ["damaged", zipOf(FILES).map((byte, n) => (n === 45 ? byte ^ 255 : byte)), /damaged|CRC|cannot be/],
+    ["no zip at all", new TextEncoder().encode("hello"), /zip/i],
+  ])("one that is %s is refused with the server's reason, and nothing is published", async (_, bytes, why) => {
+    const cwd = await home.write("broken-zips", { "site.zip": bytes });
+    const before = server.rows("sites");
+    const { code, out, err } = await home.run(["site.zip"], { cwd });
+    expect([code, out, server.rows("sites")]).toEqual([1, "", before]);
+    expect(err).toMatch(why);
+  });
+
+  test("is refused before it is sent where it holds too much", async () => {
+    const cwd = await home.write("large-zips", { "site.zip": zipOf({ "a.txt": "a".repeat(100_001) }) });
+    const { code, err } = await home.run(["site.zip"], { cwd });
+    expect([code, err.includes("site.zip is 100001 bytes large")]).toEqual([1, true]);
+  });
 });

@@ -44,7 +44,7 @@ describe("svc preview", () => {
     const { code, err } = await own.run(["preview", "--name", "same"]);
     expect(code).toBe(0);
     expect(err).toContain("It is what is live already.");
-    expect(err).toContain("1 warning: live, but not all right yet");
+    expect(err).toContain("It is live, but 1 thing is broken or risky");
     expect(err).not.toContain("promote");
   });
 

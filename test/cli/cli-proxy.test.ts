@@ -81,6 +81,7 @@ beforeAll(async () => {
     asked.push({ way, authorization: headers["proxy-authorization"] });
   const answerPlain = async (request: IncomingMessage, response: ServerResponse) => {
     noted(`${request.method} ${request.url}`, request);
+    if (refuses) return void response.writeHead(407).end();
     const answered = await forward(request);
     response.writeHead(answered.status, { "content-type": "application/json" });
     response.end(await answered.text());
@@ -168,13 +169,16 @@ describe.each<[runtime: string, program: () => string[]]>([
 
   test("one that refuses is named, without its password", async () => {
     refuses = true;
-    const ran = await deploy({ DEPLOY_URL: `https://${HOST}`, HTTPS_PROXY: `http://me:hidden@${address()}` });
+    for (const scheme of ["https", "http"]) {
+      const variable = `${scheme.toUpperCase()}_PROXY`;
+      const ran = await deploy({ DEPLOY_URL: `${scheme}://${HOST}`, [variable]: `http://me:hidden@${address()}` });
+      expect(ran.code).toBe(1);
+      expect(ran.out).toContain(
+        `The proxy http://${address()} (${variable}) let nothing through to ${scheme}://${HOST}: it wants a user and a password (407). Write them into ${variable} (http://user:password@${address()}), or set NO_PROXY=${HOST} if the server can be reached without it.`,
+      );
+      expect(ran.out + ran.err).not.toContain("hidden");
+    }
     refuses = false;
-    expect(ran.code).toBe(1);
-    expect(ran.out).toContain(
-      `No server answers at https://${HOST} through the proxy http://${address()} (HTTPS_PROXY).`,
-    );
-    expect(ran.out + ran.err).not.toContain("hidden");
   });
 
   test("a variable that names no proxy of HTTP is named", async () => {

@@ -45,7 +45,7 @@ describe("the sites of before", () => {
     expect(ran.err).toContain("1 site deployed here before: yours now, for good");
     expect(ran.err).toContain(mine.url);
     expect(ran.err).toContain(`${theirs.url} was skipped: it belongs to another account`);
-    expect(ran.err).toContain(`${twice.url} was skipped: it was yours already`);
+    expect(ran.err).toContain(`${twice.url} is yours already`);
     expect(ran.err).toContain(`${gone.url} was skipped: it is gone`);
     const after = new Map((await home.links()).map((link) => [link["site_id"], link]));
     expect(after.get(mine.site_id)).toMatchObject({ expires_at: null, claim_token: null });

@@ -31,6 +31,18 @@ describe("the server's limits are asked for and checked before the upload", () =
       "is 100001 bytes large, and the server takes 100000 bytes in one deploy. The largest files: a.txt (59 KB), b.txt (39 KB). Leave files out with a .svcignore, or deploy a smaller folder. Or the server's operator raises the limits: svc-server --max-bytes 1MB --max-zip-bytes 1MB",
     ],
     [
+      "too many files and bytes",
+      Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`a/${n}.txt`, "a".repeat(5000)])),
+      "too_many_files",
+      "has 21 files, and the server takes 20 in one deploy. It is too large as well: 103 KB large, and the server takes 98 KB. The fullest folders: a/ (21).",
+    ],
+    [
+      "many files of one size",
+      Object.fromEntries(Array.from({ length: 20 }, (_, n) => [`${n % 2 ? "a" : "b"}/${n}.txt`, "a".repeat(5001)])),
+      "deploy_too_large",
+      "is 100020 bytes large, and the server takes 100000 bytes in one deploy. The largest folders: a/ (49 KB), b/ (49 KB).",
+    ],
+    [
       "too large a zip",
       { "x.bin": noise(40_000), "y.bin": noise(30_000), "z.txt": "z" },
       "zip_too_large",

@@ -175,9 +175,12 @@ describe("svc versions", () => {
     await home.write("", { "dist/index.html": "<title>a</title><script src=app.js></script>", "dist/app.js": SECRET });
     const first = await home.run(["--json"]);
     const { version_id } = json(first) as { version_id: string };
-    expect(first.out).toContain("svc versions delete <version>");
+    expect(first.out).toContain(`svc versions delete ${json(first)["version_id"]}`);
     await home.write("", { "dist/app.js": "// nothing" });
-    await home.run(["update"]);
+    const { err } = await home.run(["update"]);
+    expect(err).toContain("A secret was seen in the version before. Revoke it where it was issued");
+    expect(err).toContain(`svc versions delete ${version_id} --site`);
+    expect(err).not.toContain("rollback");
     const rows = (await home.run(["versions"])).out.trimEnd().split("\n");
     expect(rows.map((row) => row.split(" ")[2])).toEqual(["[live]", "[withheld]"]);
     const { versions } = json(await home.run(["versions", "--json"])) as { versions: object[] };

@@ -46,10 +46,12 @@ describe("CONTRACT 8: a first word that is no path and near a command", () => {
     [["udpate", "dist"], 2, "There is no svc command udpate. Did you mean svc update dist?"],
     [["udpate", "--site", "x"], 2, "There is no svc command udpate. Did you mean svc update --site x?"],
     [["rolback", "-q", "ab12"], 2, "Did you mean svc rollback -q ab12?"],
+    [["deply"], 1, "There is no file or folder deply. To deploy a folder: svc <folder>"],
     [["whomai"], 1, "There is no file or folder whomai. Did you mean svc whoami?"],
     [["hlep", "update"], 2, "Did you mean svc help update?"],
     [["delte", "a b"], 2, "Did you mean svc delete 'a b'?"],
     [["depoly", "dist"], 2, "Did you mean svc dist?"],
+    [["deploy", "update"], 2, "There is no file or folder update here to deploy. Did you mean svc update?"],
   ])("%j exits %i: %s", async (words, exit, sentence) => {
     const { code, out, err } = await home.run(words);
     expect([code, out]).toEqual([exit, ""]);
@@ -115,7 +117,7 @@ describe("CONTRACT 8: words of other tools", () => {
     [["help", "deploy"], ["help"]],
     [["deploy", "list"], ["./list"]],
   ])("%j does what %j does", async (words, same) => {
-    const cwd = await home.write("alias", { "dist/index.html": "d" });
+    const cwd = await home.write("alias", { "dist/index.html": "d", "list/index.html": "l" });
     const [one, other] = [await home.run(words, { cwd }), await home.run(same, { cwd })];
     expect({ ...one, err: one.err.replaceAll("folder list", "folder ./list") }).toEqual(other);
     expect(one.out + one.err).not.toBe("");

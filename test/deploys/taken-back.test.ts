@@ -232,9 +232,9 @@ describe("A33 a version in which a secret was seen", () => {
   });
 
   test("its receipt says that the next deploy does not take it away, and what does", async () => {
-    const { warnings } = await owned(leaky("receipt"));
+    const { warnings, version_id } = await owned(leaky("receipt"));
     expect(warnings).toHaveLength(1);
-    expect(warnings[0]!.fix_recipe).toContain("svc versions delete <version>");
+    expect(warnings[0]!.fix_recipe).toContain(`svc versions delete ${version_id}`);
     expect(warnings[0]!.fix_recipe).toContain("remove this version from the server");
   });
 

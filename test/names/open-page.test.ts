@@ -15,6 +15,7 @@ test("BEYOND 17: what is written there is refused with the way on; at the new ad
   const site = await world.site({ "index.html": article() });
   await site.writeOn({ exact: PASSAGE }, "Written before");
   await browser.visit(`${site.origin}/`);
+  await byRole(browser, "button", /^Thread on/);
   await click(browser, "button", "Comments");
   await panelShows(browser, "Written before");
   await operate(server.data_dir, "rename", site.deployed.slug, "renamed-while-open");

@@ -142,6 +142,16 @@ test("BEYOND 15: the receipt of a first version, and of one that changed somethi
   await held.ask("GET", at(`/versions/${"0".repeat(16)}/receipt`, own), 404, { headers, code: "unknown_version" });
 });
 
+test("BEYOND 9: a version that is taken away: its files, its zip, how it differs", async () => {
+  const headers = bearer(own.manage_token);
+  const none = { headers, code: "unknown_version" } as const;
+  await held.ask("GET", at("/versions/live/files", own), 200, { headers });
+  await held.ask("GET", at(`/versions/${own.version_id}/zip`, own), 200, { headers });
+  await held.ask("GET", at("/diff?from=live&to=live", own), 200, { headers });
+  for (const what of ["/versions/0/files", "/versions/0/zip", "/diff?from=0"])
+    await held.ask("GET", at(what, own), 404, none);
+});
+
 test("BEYOND 9: a version that is deleted, one that cannot be, and those that are withheld", async () => {
   const { version_id } = own;
   const gone = at(`/versions/${version_id}`, own);

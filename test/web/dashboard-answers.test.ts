@@ -150,7 +150,7 @@ describe("a thread", () => {
     expect(text).toContain("Reported for privacy just now It is fine Hide it");
     expect(html).toMatch(/class="waits"[^>]*>\s*Reported/);
     const decide = (fields: Record<string, string>) => ann.send(`${pathOf()}/decide`, { show: "open", ...fields });
-    expect((await decide({ approve: good })).location).toBe(`${pathOf()}?show=open&done=approved`);
+    expect((await decide({ approve: good })).location).toBe(`${pathOf()}?show=open&done=comment-approved`);
     expect((await decide({ reject: bad })).location).toBe(`${pathOf()}?show=open&done=rejected`);
     expect((await read()).text).not.toContain("Reported as");
     const hidden = await read("?show=rejected");

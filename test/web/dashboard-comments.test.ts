@@ -41,15 +41,17 @@ describe("settings", () => {
     expect([tabs(html), text.includes("Open as owner")]).toEqual([[], false]);
   });
 
-  test.each(["anonymous", "approved", "off"])(
-    "WEB 7: saved, the mode is %s, and the same list stands again",
-    async (mode) => {
-      const saved = await send("settings", { mode, show: "pending", passcode: "" });
-      expect([saved.status, saved.location]).toEqual([303, `${pathOf()}?show=pending&done=saved`]);
-      expect((await settings())["mode"]).toBe(mode);
-      expect((await ann.read(saved.location!)).text).toContain("The settings are saved.");
-    },
-  );
+  const SAVED = "The settings are saved.";
+  test.each([
+    ["anonymous", "comments-on", "Comments are on: anyone may write, and everybody sees it at once."],
+    ["approved", "saved", SAVED],
+    ["off", "saved", SAVED],
+  ])("WEB 7: saved, the mode is %s, and the same list stands again", async (mode, done, sentence) => {
+    const saved = await send("settings", { mode, show: "pending", passcode: "" });
+    expect([saved.status, saved.location]).toEqual([303, `${pathOf()}?show=pending&done=${done}`]);
+    expect((await settings())["mode"]).toBe(mode);
+    expect((await ann.read(saved.location!)).text).toContain(sentence);
+  });
 
   test("WEB 7: a passcode has 8 characters at least, is never shown again, and a new one ends all grants", async () => {
     const short = await send("settings", { mode: "passcode", passcode: "short" });
@@ -121,7 +123,7 @@ describe("threads and queue", () => {
     await turnOn(server, site, "approved");
     const [first, second] = [await visitor().comment("first"), await visitor().comment("second")];
     const approved = await decide({ approve: first, show: "pending" });
-    expect([approved.status, approved.location]).toEqual([303, `${pathOf()}?show=pending&done=approved`]);
+    expect([approved.status, approved.location]).toEqual([303, `${pathOf()}?show=pending&done=comment-approved`]);
     expect((await ann.read(approved.location!)).text).toContain("Approved: everybody sees it.");
     await decide({ reject: second, show: "pending" });
     const rejected = await read("?show=rejected");

@@ -107,6 +107,16 @@ describe("the receipt", () => {
     for (const { message } of site.healed) expect(text).toContain(message);
   });
 
+  test("WEB 4.6: what was set up where nothing was broken is no fix", async () => {
+    const site = await ann.deploy({ "README.md": "# Notes", "docs.svg": "<svg/>" });
+    expect(site.healed.map(({ code }) => code)).toEqual(["markdown_rendered"]);
+    const { text } = await ann.read(pathOf(site));
+    expect(text).toContain("Set up for you One Markdown file");
+    expect(text).not.toContain("Fixed for you");
+    const app = await ann.deploy({ "page.html": "<!doctype html><title>x</title>x", "200.html": "<title>y</title>y" });
+    expect((await ann.read(pathOf(app))).text).toMatch(/Fixed for you .* Set up for you Paths that name no file/);
+  });
+
   test("WEB 4.6: a folder is code where the message names it, and never where it is a word of the sentence", async () => {
     const site = await ann.deploy({ "site/index.html": "<!doctype html><title>x</title>x" });
     const { html } = await ann.read(pathOf(site));
@@ -149,16 +159,19 @@ describe("the receipt", () => {
   test("WEB 6: says what changed since the version before, with the changes and the way back", async () => {
     const site = await ann.deploy({ ...page("One"), "a.txt": "a", "b.txt": "b" });
     const first = await ann.read(pathOf(site));
-    expect(first.text).not.toContain("since the version before");
+    expect(first.text).not.toContain("the version that was live before");
     const two = await ann.redeploy(site, { ...page("Two"), "a.txt": "a", "c.txt": "c", "d.txt": "d" });
     const { text, html } = await ann.read(pathOf(site));
-    expect(text).toContain("2 added, 1 changed, 1 removed, 1 unchanged since the version before: index.html");
+    expect(text).toContain(
+      "2 added, 1 changed, 1 removed, 1 unchanged beside the version that was live before: index.html, …",
+    );
     expect(html).toContain(`href="${pathOf(site)}/changes?from=${site.version_id}&amp;to=${two.version_id}"`);
     expect(text).toMatch(/Go back to today, \d\d:\d\d/);
     expect(text).not.toContain("None of the old files");
     const { location } = await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
     const back = await ann.read(location!);
-    expect(back.text).toContain("1 added, 1 changed, 2 removed, 1 unchanged since the version before");
+    expect(back.text).toContain("1 added, 1 changed, 2 removed, 1 unchanged beside the version that was live before");
+    expect(back.text).toMatch(/Go forward to today, \d\d:\d\d/);
     expect(back.html).toContain(`href="${pathOf(site)}/changes?from=${two.version_id}&amp;to=${site.version_id}"`);
   });
 

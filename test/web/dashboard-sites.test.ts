@@ -201,6 +201,16 @@ test("WEB 5: a row tells the state of a site that is held, and else how much is 
   expect((await ann.read("/dashboard")).text).toContain("Frozen");
 });
 
+test("WEB 5: a site in quarantine says so in its row and on its pages", async () => {
+  const ann = await visitorOf(server);
+  const site = await ann.deploy(page("held"));
+  expect((await ann.read("/dashboard")).text).not.toContain("Quarantine");
+  server.quarantine(site);
+  for (const path of ["/dashboard", `/dashboard/sites/${site.site_id}/settings`]) {
+    expect((await ann.read(path)).html).toMatch(/class="badge warn"[^>]*>\s*Quarantine/);
+  }
+});
+
 describe("nothing yet", () => {
   test("WEB 5: whoever has no site is told how to make one", async () => {
     const nobody = await visitorOf(server);

@@ -94,8 +94,21 @@ test("one in which a secret was seen is withheld once it was left: a badge, why,
   const changes = await ann.read(`${pathOf(site)}/changes?to=${site.live}`);
   expect(changes.text).toContain("app.js");
   expect(changes.html).not.toContain(`href="http://${site.version_id}--`);
-  await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
+});
+
+test("WEB 6: one in which a secret was seen goes live after a question alone", async () => {
+  const site = await left("leaky-again", { "app.js": SECRET });
+  const live = async () => (await server.running.store.sites.byId(site.site_id))!.live_version_id;
+  const { location } = await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id });
+  expect([location, await live()]).toEqual([`${pathOf(site)}/versions?sure=${site.version_id}`, site.live]);
+  const asked = await ann.read(location!);
+  for (const words of ["Show the secret again?", "everybody could read it", "Make it live all the same"])
+    expect(asked.text).toContain(words);
+  // Of another version, or of none, the page asks nothing.
+  for (const other of [site.live, "0".repeat(16), "<b>"])
+    expect((await ann.read(`${pathOf(site)}/versions?sure=${other}`)).text).not.toContain("Show the secret");
+  await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id, sure: "true" });
   const back = await ann.read(pathOf(site));
   expect(back.text).not.toContain("Withheld");
-  expect(back.text).toContain("svc versions delete <version>");
+  expect(back.text).toContain(`svc versions delete ${site.version_id}`);
 });

@@ -143,6 +143,32 @@ export const VERSION_DELETED = object({
   freed_bytes: integer("Of its uploaded files, those that no other version of the site has."),
 });
 
+const SHA256 = string("Of its content, in hex.", { pattern: "^[0-9a-f]{64}$" });
+const FILE_PATH = string("Of the file in the site.");
+
+export const VERSION_FILES = object({
+  version_id: VERSION_ID,
+  live: boolean("Visitors get it."),
+  files: array(
+    object({
+      path: FILE_PATH,
+      sha256: SHA256,
+      bytes: integer("Uncompressed."),
+      media_type: string("By which it is served."),
+    }),
+    "As uploaded, in the byte order of their paths: without what svc made or dropped.",
+  ),
+});
+
+const SIZED = object({ path: FILE_PATH, bytes: integer("Its size.") });
+export const VERSION_DIFF = object({
+  from: VERSION_ID,
+  to: VERSION_ID,
+  added: array(SIZED, "Uploaded files that only `to` has."),
+  changed: array(object({ path: FILE_PATH, from_bytes: integer("In `from`."), to_bytes: integer("In `to`.") })),
+  removed: array(SIZED, "Those that only `from` has."),
+});
+
 export const RECEIPT = named(
   "Receipt",
   object(

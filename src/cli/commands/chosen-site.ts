@@ -10,6 +10,7 @@ import { issuer, type Server } from "../saved/server.ts";
 import { OWN_LINK, session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
 import type { Shape, Infer } from "../../api/shapes/builder.ts";
+import { allSites } from "./pages.ts";
 import { SITE_RECORD } from "../service/wire.ts";
 
 export interface ChosenSite {
@@ -56,6 +57,34 @@ export function chooseSite(context: Context, given: CallWords, path: string | un
   const link = findLink(context, path);
   const server = serverOf(context, link);
   return { site_id: link.site_id, link, server, credentials: credentialsFor(context, server, token, link) };
+}
+
+/** Whether a host is one of the site's: its own, or that of a version or a preview. */
+function isHostOf(host: string, url: string): boolean {
+  const own = new URL(url).host;
+  return host === own || host.endsWith(`--${own}`);
+}
+
+/** A site that this machine deployed, else one of the account's. `command` is the one that names it by its id. */
+export async function siteAt(context: Context, given: CallWords, host: string, command: string): Promise<ChosenSite> {
+  const { links, server, env } = context;
+  const link = links.read().live.find(({ url }) => isHostOf(host, url));
+  const site_id = link?.site_id ?? (await ownedAt(context, host));
+  if (site_id === undefined) {
+    const account = session(env, server.origin) === null ? "" : `, and your account on ${server.origin} has none`;
+    throw new Failure(
+      "unknown_site",
+      `No site with the address ${host} was deployed from this machine${account}. Name the site: ${command}`,
+    );
+  }
+  const named = { ...given, value: (flag: string) => (flag === "site" ? site_id : given.value(flag)) };
+  return chooseSite(context, named, undefined);
+}
+
+async function ownedAt({ env, server }: Context, host: string): Promise<string | undefined> {
+  const credential = session(env, server.origin);
+  if (credential === null) return undefined;
+  return (await allSites(server, credential)).find(({ url }) => isHostOf(host, url))?.site_id;
 }
 
 /** Removes the links to a site that is gone; the failure names the command of a fresh deploy. */

@@ -1,8 +1,9 @@
 /** The content of a deploy: found, compared with the server's limits, then read and zipped. */
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { findBuildDir } from "../../client/build-dir.ts";
 import { type FilesByPath, type ListedFile, listFiles, readFiles } from "../../client/collect.ts";
+import { isZip, readZip } from "../../client/unzip.ts";
 import { zipFiles } from "../../client/zip.ts";
 import { ask } from "../service/api.ts";
 import type { Context } from "../command.ts";
@@ -24,6 +25,8 @@ export interface Content {
   /** Whether it was looked up among the candidates. */
   looked_up: boolean;
   files: FilesByPath;
+  /** The upload as it is; left out where one is made of the files. */
+  zip?: Uint8Array<ArrayBuffer>;
   bytes: number;
   /** Paths left out because they are never deployed. */
   secrets: string[];
@@ -41,22 +44,28 @@ export function requireExisting({ cwd }: Context, path: string): void {
 const askLimits = (server: Server): Promise<UploadLimits> =>
   ask(server, { method: "GET", path: "/limits", credential: null, repeatable: true }, LIMITS);
 
-const largest = (files: readonly { path: string; bytes: number }[]): string =>
-  [...files]
-    .sort((a, b) => b.bytes - a.bytes)
-    .slice(0, 3)
-    .map(({ path, bytes }) => `${path} (${size(bytes)})`)
-    .join(", ");
+type Sized = Pick<ListedFile, "path" | "bytes">;
 
-/** The folders with most files, three at most; empty if there are no folders. */
-function fullest(files: readonly { path: string }[]): string {
-  const counts = new Map<string, number>();
-  for (const { path } of files) {
-    const folder = path.slice(0, path.lastIndexOf("/") + 1);
-    if (folder !== "") counts.set(folder, (counts.get(folder) ?? 0) + 1);
+/** The folders with most of something, three at most. */
+function fullest(files: readonly Sized[], amountOf: (file: Sized) => number): [folder: string, amount: number][] {
+  const amounts = new Map<string, number>();
+  for (const file of files) {
+    const folder = file.path.slice(0, file.path.lastIndexOf("/") + 1);
+    if (folder !== "") amounts.set(folder, (amounts.get(folder) ?? 0) + amountOf(file));
   }
-  const most = [...counts].sort(([, a], [, b]) => b - a).slice(0, 3);
-  return most.map(([folder, n]) => `${folder} (${n})`).join(", ");
+  return [...amounts].sort(([, a], [, b]) => b - a).slice(0, 3);
+}
+
+/** The largest files; or the largest folders, where no three files are most of it. */
+function largest(files: readonly Sized[]): string {
+  const named = (all: readonly (readonly [string, number])[]) =>
+    all.map(([path, bytes]) => `${path} (${size(bytes)})`).join(", ");
+  const first = [...files].sort((a, b) => b.bytes - a.bytes).slice(0, 3);
+  const sum = (some: readonly Sized[]) => some.reduce((bytes, file) => bytes + file.bytes, 0);
+  const folders = fullest(files, ({ bytes }) => bytes);
+  return 2 * sum(first) < sum(files) && folders.length > 0
+    ? `The largest folders: ${named(folders)}.`
+    : `The largest files: ${named(first.map(({ path, bytes }) => [path, bytes]))}.`;
 }
 
 /** The way out for a person who runs the server, as in the first week, or knows its operator. */
@@ -65,22 +74,22 @@ function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits)
   return command === null ? "" : ` Or the server's operator raises the limits: ${command}`;
 }
 
-function checkLimits(source: string, files: readonly ListedFile[], bytes: number, limits: UploadLimits): void {
+function checkLimits(source: string, files: readonly Sized[], bytes: number, limits: UploadLimits): void {
   if (files.length === 0) {
     throw new Failure("empty_deploy", `${source} holds nothing to deploy. Name the folder that your build writes to.`);
   }
   const less = "Leave files out with a .svcignore, or deploy a smaller folder.";
   const raise = raised({ files: files.length, bytes }, limits);
   if (files.length > limits.max_files) {
-    const has = `${source} has ${count(files.length, "file")}, and the server takes ${limits.max_files} in one deploy.`;
-    const folders = fullest(files);
-    const where = folders === "" ? "" : `The fullest folders: ${folders}. `;
+    const too_large = bytes > limits.max_bytes ? ` It is too large as well: ${sizesOf(bytes, limits.max_bytes)}.` : "";
+    const has = `${source} has ${count(files.length, "file")}, and the server takes ${limits.max_files} in one deploy.${too_large}`;
+    const folders = fullest(files, () => 1).map(([folder, n]) => `${folder} (${n})`);
+    const where = folders.length === 0 ? "" : `The fullest folders: ${folders.join(", ")}. `;
     throw new Failure("too_many_files", `${has} ${where}${less}${raise}`);
   }
   if (bytes > limits.max_bytes) {
-    const [is, most] = sizeAndLimit(bytes, limits.max_bytes);
-    const has = `${source} is ${is} large, and the server takes ${most} in one deploy.`;
-    throw new Failure("deploy_too_large", `${has} The largest files: ${largest(files)}. ${less}${raise}`);
+    const has = `${source} is ${sizesOf(bytes, limits.max_bytes)} in one deploy.`;
+    throw new Failure("deploy_too_large", `${has} ${largest(files)} ${less}${raise}`);
   }
 }
 
@@ -91,11 +100,20 @@ async function readContent(
   how: Pick<Content, "source" | "looked_up">,
 ): Promise<Content> {
   const { source } = how;
+  if (isZip(location) && statSync(location).isFile()) return zipAt(server, location, how);
   const [limits, listing] = await Promise.all([askLimits(server), listFiles(location)]);
   const bytes = listing.files.reduce((sum, file) => sum + file.bytes, 0);
   checkLimits(source, listing.files, bytes, limits);
   const files = await readFiles(listing.files);
   return { ...how, location, files, bytes, secrets: listing.secrets, limits };
+}
+
+/** The content of a zip: sent as it is. One that cannot be read goes to the server, which says why. */
+async function zipAt(server: Server, location: string, how: Pick<Content, "source" | "looked_up">): Promise<Content> {
+  const [limits, { zip, entries, unpack }] = await Promise.all([askLimits(server), readZip(location)]);
+  const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
+  if (entries.length > 0) checkLimits(how.source, entries, bytes, limits);
+  return { ...how, location, files: unpack(), zip, bytes, secrets: [], limits };
 }
 
 /** The content at a place that a person or a link named. */
@@ -112,18 +130,17 @@ export async function contentOfProject({ cwd }: Context, server: Server, project
 
 /** The zip of the content; `entries` is the part that is sent, if not all of it is. */
 export async function zipContent(
-  { source, files, limits }: Content,
-  entries: Iterable<readonly [string, Uint8Array]> = files,
+  { source, files, limits, zip: whole }: Content,
+  entries?: Iterable<readonly [string, Uint8Array]>,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const zip = await zipFiles(entries);
+  const zip = (entries === undefined && whole) || (await zipFiles(entries ?? files));
   if (zip.length <= limits.max_zip_bytes) return zip;
   const sizes = [...files].map(([path, { length }]) => ({ path, bytes: length }));
   const needs = { files: files.size, bytes: sizes.reduce((sum, { bytes }) => sum + bytes, 0), zip_bytes: zip.length };
-  const [is, most] = sizeAndLimit(zip.length, limits.max_zip_bytes);
   throw new Failure(
     "zip_too_large",
-    `${source} is ${is} large when zipped, and the server takes ${most}. ` +
-      `The largest files: ${largest(sizes)}. Leave files out with a .svcignore, or compress images and media.` +
+    `${source} is ${sizesOf(zip.length, limits.max_zip_bytes, " when zipped")}. ` +
+      `${largest(sizes)} Leave files out with a .svcignore, or compress images and media.` +
       raised(needs, limits),
   );
 }
@@ -131,5 +148,7 @@ export async function zipContent(
 type UploadLimits = Infer<typeof LIMITS>;
 
 /** A size and the limit that it passed. If they would look the same, both are written in bytes. */
-const sizeAndLimit = (bytes: number, limit: number): [string, string] =>
-  size(bytes) === size(limit) ? [count(bytes, "byte"), count(limit, "byte")] : [size(bytes), size(limit)];
+function sizesOf(bytes: number, limit: number, how = ""): string {
+  const written = size(bytes) === size(limit) ? (one: number) => count(one, "byte") : size;
+  return `${written(bytes)} large${how}, and the server takes ${written(limit)}`;
+}

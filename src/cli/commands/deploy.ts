@@ -125,10 +125,11 @@ function tell(
 async function askForList(
   { terminal }: Context,
   given: CallWords,
-  { source, location, files }: Content,
+  { source, location, files, zip }: Content,
 ): Promise<void> {
   if (!terminal.interactive || given.has("yes") || isDryRun(given)) return;
-  if ([...files.keys()].some(isPageName) || statSync(location).isFile()) return;
+  const is_single = zip === undefined && statSync(location).isFile();
+  if ([...files.keys()].some(isPageName) || is_single || files.size === 0) return;
   terminal.say(text`  There is no web page in ${source}: it would be a list of ${count(files.size, "file")}.`);
   const typed = await readTyped(terminal, "  Publish the list, for anyone with the link to open? y or n: ", "shown");
   if (!/^y(?:es)?$/i.test(typed.trim())) throw new Failure("not_confirmed", "Nothing was published.");

@@ -5,11 +5,9 @@ import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { HELD } from "../service/wire.ts";
-import { session } from "../saved/state.ts";
 import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.ts";
 import { tellQuarantine } from "./receipt.ts";
-import { type ChosenSite, chooseSite, openSite } from "./chosen-site.ts";
-import { allSites } from "./pages.ts";
+import { type ChosenSite, chooseSite, openSite, siteAt } from "./chosen-site.ts";
 import { type Infer, array, extend, nullable, pick } from "../../api/shapes/builder.ts";
 import * as sites from "../../api/shapes/sites.ts";
 
@@ -18,35 +16,6 @@ const EXPLAINED = extend(pick(sites.EXPLAINED, "url", "version_id", "live", "sta
   rule: nullable(pick(sites.EXPLAINED_RULE, "path", "text")),
   header_rules: array(pick(sites.HEADER_RULE, "path", "name", "applied", "reason")),
 });
-
-/** Whether a host is one of the site's: its own, or that of a version or a preview. */
-function isHostOf(host: string, url: string): boolean {
-  const own = new URL(url).host;
-  return host === own || host.endsWith(`--${own}`);
-}
-
-/** A site that this machine deployed, else one of the account's. */
-async function siteAt(context: Context, given: CallWords, host: string): Promise<ChosenSite> {
-  const { links, server, env } = context;
-  const link = links.read().live.find(({ url }) => isHostOf(host, url));
-  const site_id = link?.site_id ?? (await ownedAt(context, host));
-  if (site_id === undefined) {
-    const account = session(env, server.origin) === null ? "" : `, and your account on ${server.origin} has none`;
-    const way = `Name the site: ${svc("explain <url> --site <id>")}`;
-    throw new Failure(
-      "unknown_site",
-      `No site with the address ${host} was deployed from this machine${account}. ${way}`,
-    );
-  }
-  const named = { ...given, value: (flag: string) => (flag === "site" ? site_id : given.value(flag)) };
-  return chooseSite(context, named, undefined);
-}
-
-async function ownedAt({ env, server }: Context, host: string): Promise<string | undefined> {
-  const credential = session(env, server.origin);
-  if (credential === null) return undefined;
-  return (await allSites(server, credential)).find(({ url }) => isHostOf(host, url))?.site_id;
-}
 
 /** A path of the site that was deployed from here, or an address with or without its scheme. */
 async function chosen(context: Context, given: CallWords): Promise<{ url: string; site: ChosenSite }> {
@@ -59,7 +28,7 @@ async function chosen(context: Context, given: CallWords): Promise<{ url: string
   if (given.value("site") !== undefined || url.startsWith("/"))
     return { url, site: chooseSite(context, given, undefined) };
   if (!URL.canParse(url)) throw usage(`${written} is no address: write a URL, or a path such as /about.`);
-  return { url, site: await siteAt(context, given, new URL(url).host) };
+  return { url, site: await siteAt(context, given, new URL(url).host, svc("explain <url> --site <id>")) };
 }
 
 /** Asks for the explanation. An older server, which cannot explain, answers that nothing is there. */

@@ -172,6 +172,39 @@ export const COMMANDS: readonly Command[] = [
     run: (...call) => import("./explain.ts").then(({ explain }) => explain(...call)),
   },
   {
+    name: "pull",
+    arguments: ["[<site> [folder]…]"],
+    summary: "Write the files of a site into a folder, as they were uploaded",
+    details: [
+      "A site is a site_id or an address; without one the site deployed from here is meant. The",
+      "folder is ./<name of the site> if none is named. Each file is checked. It links nothing.",
+    ],
+    flags: [
+      {
+        name: "at",
+        value: "version",
+        help: "this version, by its id or the beginning of one, instead of the live one",
+      },
+      { name: "force", help: "into a folder that is not empty: replaces files, removes none" },
+      SITE_FLAG,
+      TOKEN_FLAG,
+      JSON_FLAG,
+      QUIET_FLAG,
+    ],
+    run: (...call) => import("./take-away.ts").then(({ TAKE_AWAY_COMMANDS }) => TAKE_AWAY_COMMANDS.pull(...call)),
+  },
+  {
+    name: "diff",
+    arguments: ["[<version>…]"],
+    summary: "Tell two versions of the linked site apart",
+    details: [
+      "A version is an id or the beginning of one; the second is the live one if it is left out.",
+      "+ is a file that came, - one that went, ~ one that changed.",
+    ],
+    flags: [{ name: "exit-code", help: "exit with 1 where they differ" }, SITE_FLAG, TOKEN_FLAG, JSON_FLAG],
+    run: (...call) => import("./take-away.ts").then(({ TAKE_AWAY_COMMANDS }) => TAKE_AWAY_COMMANDS.diff(...call)),
+  },
+  {
     name: "forget",
     arguments: ["[path]"],
     summary: "Forget the link between a folder and its site",

@@ -7,7 +7,8 @@ import { packageManagerOf, runScript } from "../../client/package-manager.ts";
 import type { Context, CallWords } from "../command.ts";
 import { svc } from "../invocation.ts";
 import { STOPPED } from "../service/upload.ts";
-import { changeWords, checkedSentence } from "../../base/receipt-figures.ts";
+import { healedParts } from "../../base/healed.ts";
+import { brokenWords, changeWords, checkedSentence } from "../../base/receipt-figures.ts";
 import { type DeployResult, type Receipt, DRY_RUN, FIGURES } from "../service/wire.ts";
 import type { Terminal } from "../terminal/index.ts";
 import { bold, cyan, dim, green, text, yellow, sayWithMark } from "../terminal/text.ts";
@@ -48,23 +49,24 @@ function more(terminal: Terminal, hidden: number): void {
 }
 
 function tellHealed(terminal: Terminal, healed: readonly Healed[]): void {
-  if (healed.length === 0) return;
-  terminal.insist(bold("  Fixed for you"));
-  for (const entry of healed) sayWithMark(terminal, green("✓"), withPath(entry));
-  terminal.insist(text``);
+  for (const { heading, entries } of healedParts(healed)) {
+    terminal.insist(bold(`  ${heading}`));
+    for (const entry of entries) sayWithMark(terminal, green("✓"), withPath(entry));
+    terminal.insist(text``);
+  }
 }
 
 /** The outcome of what was sent. */
 type Became = keyof typeof VERDICTS;
 const VERDICTS = {
-  live: "live, but not all right yet",
-  preview: "not live, and not all right yet",
-  nothing: "it could go live, but is not all right yet",
+  live: "It is live, but",
+  preview: "It is not live, and",
+  nothing: "It could go live, but",
 };
 
 function tellWarnings(terminal: Terminal, warnings: readonly ReceiptWarning[], became: Became): void {
   if (warnings.length === 0) return;
-  terminal.insist(text`  ${bold(yellow(count(warnings.length, "warning")))}: ${VERDICTS[became]}`);
+  terminal.insist(text`  ${VERDICTS[became]} ${bold(yellow(brokenWords(warnings.length)))}`);
   const groups = byRecipe(warnings);
   const shown = terminal.columns === null ? groups : groups.slice(0, MOST_SHOWN);
   for (const [recipe, messages] of shown) {
@@ -108,7 +110,7 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
   const { expires_at, claim_url } = result;
   if (expires_at === null) return;
   const until = text`  Here until ${bold(moment(expires_at, now()))}, ${duration(expires_at - now())} from now`;
-  if (claim_url === undefined) return terminal.say(text`${until}.`);
+  if (claim_url === undefined) return terminal.say(text`${until}. To keep it: ${svc("login")}`);
   if (terminal.columns === null || env["CI"]) return terminal.say(text`${until}. To keep it: ${svc("login")}`);
   terminal.say(text`${until}. To keep it, ${svc("login")}, or open this in a browser:`);
   terminal.say(text`  ${dim(claim_url)}`);
@@ -116,6 +118,13 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
 
 /** The command as the server writes it: it cannot know better. */
 const NPM_BUILD = /\bnpm run build\b/g;
+
+/** Commands of recipes, which the server writes as they are typed where `svc` is installed. */
+const OWN_COMMAND = /\bsvc (?=(?:login|versions|update) )|\bsvc (?=login\b)/g;
+const typedHere = (warning: ReceiptWarning): ReceiptWarning => ({
+  ...warning,
+  fix_recipe: warning.fix_recipe.replace(OWN_COMMAND, `${svc()} `),
+});
 
 /** If sources were sent together with their build, the recipe ends with the command for the build. */
 function withBuild({ cwd }: Context, { files, location }: Content, command: (path: string) => string) {
@@ -135,7 +144,7 @@ export async function localReceipt(
   content: Content,
   command: (path: string) => string,
 ): Promise<Receipt> {
-  const warnings = receipt.warnings.map(withBuild(context, content, command));
+  const warnings = receipt.warnings.map(typedHere).map(withBuild(context, content, command));
   if (!warnings.some(({ fix_recipe }) => fix_recipe.search(NPM_BUILD) >= 0)) return { ...receipt, warnings };
   const build = runScript(await packageManagerOf(content.location), "build");
   return {

@@ -97,7 +97,7 @@ export async function sendContent<Answer>(
   const { whole, delta } = sender(context, site, content, sending);
   const files = hashFiles(content.files);
   const isWorth = (need: Need) => bytesLeftOut(files, need) >= WORTH_BYTES;
-  let need = isWorth(new Set()) ? await askNeed(site, files, sending.spinner) : null;
+  let need = content.zip === undefined && isWorth(new Set()) ? await askNeed(site, files, sending.spinner) : null;
   for (let left = TRIES; left > 0 && need !== null && isWorth(need); left--) {
     try {
       return await delta(files, need);

@@ -21,6 +21,7 @@ import { usage } from "../failure.ts";
 import { isBuiltAt, isAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { sendContent } from "./send-content.ts";
+import { withheldOf } from "./versions.ts";
 import { thenWait } from "./wait.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import {
@@ -33,7 +34,7 @@ import {
   type ChosenSite,
 } from "./chosen-site.ts";
 import { withoutDeployToken } from "../saved/state.ts";
-import { dim, green, text } from "../terminal/text.ts";
+import { dim, green, sayWithMark, text, yellow } from "../terminal/text.ts";
 import { seconds } from "../terminal/units.ts";
 import { pick, type Shape } from "../../api/shapes/builder.ts";
 import * as sites from "../../api/shapes/sites.ts";
@@ -114,6 +115,8 @@ interface Outcome {
   more: object;
   /** Nothing changed, and pages that svc made of the files are of an older svc. */
   older_pages: boolean;
+  /** A secret was seen in the version that was live before. */
+  before_is_withheld: boolean;
 }
 
 const OLDER_PAGES =
@@ -129,6 +132,20 @@ function tellWhat({ terminal }: Context, given: CallWords, content: Content, { r
   terminal.say(text`  ${green("✓")} ${what}`);
   if (given.has("spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with index.html`);
   if (given.has("no-spa")) terminal.say(text`  ${green("✓")} Unknown paths are answered with 404`);
+}
+
+/** The way back; of a version in which a secret was seen, the way to be rid of it. */
+function tellBefore(context: Context, opened: OpenedSite, { result, before_is_withheld }: Outcome): void {
+  const { terminal } = context;
+  const before = opened.record.live_version_id;
+  if (!before_is_withheld) {
+    return terminal.say(
+      dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`),
+    );
+  }
+  const held = `A secret was seen in the version before. Revoke it where it was issued, and remove that version from the server: ${svc("login")}, then ${svc(`versions delete ${before} --site ${opened.site_id}`)}`;
+  sayWithMark(terminal, yellow("!"), held);
+  terminal.say();
 }
 
 function tell(context: Context, given: CallWords, opened: OpenedSite, content: Content, outcome: Outcome): void {
@@ -155,7 +172,7 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
   tellExpiry(context, { expires_at: result.expires_at });
   terminal.say();
   tellReceipt(terminal, receipt);
-  terminal.say(dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`));
+  tellBefore(context, opened, outcome);
 }
 
 /** Publishes the next version. Nothing is sent if the content is live already and no setting is changed. */
@@ -170,6 +187,15 @@ async function send(context: Context, opened: OpenedSite, given: CallWords, spin
 
 const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>
   localReceipt(context, receipt, content, (built) => svc(`update ${built} --site ${site_id}`));
+
+/** Whether a secret was seen in it. A server that does not say so soon is not waited for. */
+const isWithheld = (opened: OpenedSite, version_id: string): Promise<boolean> =>
+  soon(
+    withheldOf(opened)
+      .then((withheld) => withheld.has(version_id))
+      .catch(() => false),
+    false,
+  );
 
 const MADE_BY = pick(sites.RECEIPT, "pages_made_by");
 
@@ -211,8 +237,12 @@ export async function update(context: Context, given: CallWords): Promise<void> 
   const deployed = { ...opened, version_id: result.version_id };
   // With an index of its own a site is what was uploaded.
   const asks = !changed && !given.json && !given.has("quiet") && !content.files.has("index.html");
+  const is_told = changed && !given.json && !given.has("quiet");
+  const before_is_withheld = is_told && (await isWithheld(opened, opened.record.live_version_id));
   const older_pages = asks && (await hasOlderPages(context, opened));
   await thenWait(context, given, deployed, (more) =>
-    tell(context, given, opened, content, { result, receipt, changed, elapsed_ms, more, older_pages }),
+    tell(context, given, opened, content, {
+      ...{ result, receipt, changed, elapsed_ms, more, older_pages, before_is_withheld },
+    }),
   );
 }

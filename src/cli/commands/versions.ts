@@ -44,7 +44,7 @@ function orElse<Answer>(none: Answer): (error: unknown) => Answer {
 const WITHHELD = object({}, sites.WITHHELD.required);
 
 /** The versions in which a secret was seen, and that their own addresses do not show. */
-async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
+export async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
   const call = { method: "GET", path: `/sites/${site_id}/withheld`, credential, repeatable: true } as const;
   const { withheld = [] } = await ask(server, call, WITHHELD).catch(orElse<Infer<typeof WITHHELD>>({}));
   return new Set(withheld);
@@ -91,7 +91,7 @@ async function versions(context: Context, given: CallWords): Promise<void> {
   }
 }
 
-function named(versions: readonly Pick<VersionRow, "version_id">[], written: string): string {
+export function named(versions: readonly Pick<VersionRow, "version_id">[], written: string): string {
   const ids = [...new Set(versions.map(({ version_id }) => version_id))];
   const prefix = written.toLowerCase();
   if (ids.includes(prefix)) return prefix;
@@ -148,7 +148,7 @@ async function rollback(context: Context, given: CallWords): Promise<void> {
   context.terminal.say(dim(text`  ${way} again: ${command}\n`));
 }
 
-async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
+export async function allVersions(opened: OpenedSite): Promise<VersionRow[]> {
   const all: VersionRow[] = [];
   for await (const page of versionPages(opened)) all.push(...page);
   return all;

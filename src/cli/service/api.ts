@@ -7,7 +7,7 @@ import { Failure } from "../failure.ts";
 import type { Server } from "../saved/server.ts";
 import type { Credential } from "../saved/state.ts";
 import { VERSION } from "../version.ts";
-import { otherWays, proxyOf, throughProxy, whereToLook } from "./which-server.ts";
+import { otherWays, proxyOf, refusedByProxy, throughProxy, WANTS_A_USER, whereToLook } from "./which-server.ts";
 import { refusal, strange, unexpected } from "./refusal.ts";
 import type { Shape } from "../../api/shapes/builder.ts";
 import { readFigures } from "../../base/receipt-figures.ts";
@@ -92,6 +92,8 @@ async function answer(server: Server, call: ApiCall, most?: number): Promise<[Re
     throw await unreachable(server, error, true);
   });
   if (response.ok) return [response, bytes];
+  // Without TLS the proxy itself answers.
+  if (response.status === WANTS_A_USER && proxyOf(server) !== null) throw refusedByProxy(server, WANTS_A_USER);
   throw refusal(server, call, response, parsed(new TextDecoder().decode(bytes)));
 }
 
@@ -192,6 +194,8 @@ async function unreachable(server: Server, error: unknown, begun = false): Promi
     const sentence = `The certificate of ${server.origin} is not to be trusted (${reason}). ${look}${way}`;
     return new Failure("untrusted", `${sentence} ${otherWays(server)}`.trim());
   }
+  const { status } = Object(error) as { status?: number };
+  if (reason === REFUSED_BY_PROXY && status !== undefined) return refusedByProxy(server, status);
   if (NO_CONNECTION.has(reason) && reason !== "TimeoutError") {
     const look = whereToLook(server, proxyOf(server) !== null);
     return new Failure("unreachable", `No server answers at ${server.origin}${via}. ${look}`);

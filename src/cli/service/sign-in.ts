@@ -79,7 +79,6 @@ const MOST_AT_ONCE = 100;
 const REASONS: Readonly<Record<string, string>> = {
   not_found: "is gone",
   already_owned: "belongs to another account",
-  already_yours: "was yours already",
   invalid_token: "does not take the manage_token that is saved here",
   invalid_input: "is not a site the server can read",
 };
@@ -136,6 +135,10 @@ function tellAttached({ terminal }: Context, before: readonly Link[], { attached
     for (const site_id of attached) terminal.say(text`    ${nameOf(site_id)}`);
   }
   for (const { site_id, reason } of skipped) {
+    if (reason === "already_yours") {
+      terminal.say(text`  ${green("✓")} ${nameOf(site_id)} is yours already`);
+      continue;
+    }
     terminal.say(text`  ${yellow("!")} ${nameOf(site_id)} was skipped: it ${REASONS[reason] ?? reason}`);
   }
 }

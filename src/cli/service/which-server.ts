@@ -82,3 +82,21 @@ export function throughProxy(server: Server): string {
   const proxy = proxyOf(server);
   return proxy === null ? "" : ` through the proxy ${proxy}`;
 }
+
+/** The status of a proxy that wants a name and a password (RFC 9110, 15.5.8). */
+export const WANTS_A_USER = 407;
+
+/** The failure for a proxy that answered a request itself. */
+export function refusedByProxy(server: Server, status: number): Failure {
+  const { origin, base } = server;
+  const { url, variable } = proxyFor(new URL(base), process.env)!;
+  const [why, way] =
+    status === WANTS_A_USER
+      ? ["it wants a user and a password", `Write them into ${variable} (${url!.protocol}//user:password@${url!.host})`]
+      : ["it refuses", "Ask whoever runs it to let this server through"];
+  const without = `or set NO_PROXY=${new URL(origin).hostname} if the server can be reached without it.`;
+  return new Failure(
+    "unreachable",
+    `The proxy ${proxyOf(server)} let nothing through to ${origin}: ${why} (${status}). ${way}, ${without}`,
+  );
+}

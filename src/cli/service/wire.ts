@@ -22,7 +22,7 @@ import * as sites from "../../api/shapes/sites.ts";
 export const ANY = object({});
 
 const NOTES = {
-  healed: array(pick(deploys.HEALED, "message", "path")),
+  healed: array(extend(pick(deploys.HEALED, "message", "path"), { code: string() })),
   warnings: array(extend(pick(deploys.WARNING, "message", "path", "fix_recipe"), { code: string() })),
 };
 /** The faults that were fixed, and those that are left. */

@@ -105,7 +105,7 @@ const replyToThread = accountForm({
 
 /** The decisions on a list of comments. Each leads back to the same list (WEB 7). */
 const DONE: Record<Decision, string> = {
-  approve: "approved",
+  approve: "comment-approved",
   reject: "rejected",
   "reject-visitor": "all-rejected",
   "reject-network": "all-rejected",
@@ -158,7 +158,8 @@ const saveCommentSettings = accountForm({
     const parts = ctx.parts.comments;
     await limitOwner({ site, parts });
     await applySettings({ parts, site, by: ctx.caller, customer: customerOf(ctx.client_address()) }, wanted);
-    return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, "saved");
+    const turned_on = site.comments_mode === "off" && wanted.mode === "anonymous";
+    return placeHref(site.site_id, { ...placeOf(fields), cursor: "" }, turned_on ? "comments-on" : "saved");
   },
   again: async (ctx, refusal, sent) => commentsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });

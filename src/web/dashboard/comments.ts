@@ -104,7 +104,10 @@ const neverOn = (ctx: SignedIn, { site_id }: Site): Html =>
   html`<div class="card empty">
     ${icon("comment", 40)}
     <h2>Comments are off</h2>
-    <p>Turn them on, and visitors pin threads to passages of your pages.</p>
+    <p>
+      Turn them on, and visitors pin threads to passages of your pages. Anyone may write, and everybody sees it at once;
+      you can change that.
+    </p>
     <form method="post" action="${commentsPath(site_id)}/settings">
       ${csrfField(csrfOf(ctx)!)} ${hiddenField("mode", "anonymous")} ${button("Turn on comments", { kind: "primary" })}
     </form>
@@ -122,11 +125,13 @@ const list = ({ ctx, site: { site_id }, here }: ThreadPlace, { items, next }: Li
     </ul>
     ${placesNav(site_id, here, nextPlace(ctx.parts.comments.keys.cursor, site_id, here.show, next))}`;
 
-const isNone = (counts: NoteCounts): boolean => Object.values(counts).every((amount) => amount === 0);
+/** There is nothing to read, and one thing to do: to turn comments on. */
+const isUnused = ({ comments_mode }: Site, counts: NoteCounts): boolean =>
+  comments_mode === "off" && Object.values(counts).every((amount) => amount === 0);
 
 async function threadsSection(place: ThreadPlace, counts: NoteCounts): Promise<Html> {
   const { ctx, site, here } = place;
-  if (site.comments_mode === "off" && isNone(counts)) return neverOn(ctx, site);
+  if (isUnused(site, counts)) return neverOn(ctx, site);
   const listed = await listOf(place);
   return html`${listsNav(site.site_id, here.show, counts)}
   ${listed.items.length === 0 ? emptyList(here.show) : list(place, listed)}`;
@@ -176,7 +181,8 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
         ${await webhookSection(ctx, site, settings)}
       </div>
     </div>`;
-  return answerSitePage(ctx, site, { tab: "comments", facts, body, refusal: refused?.refusal });
+  const has_primary = isUnused(site, facts.notes);
+  return answerSitePage(ctx, site, { tab: "comments", facts, body, has_primary, refusal: refused?.refusal });
 }
 
 /** `GET …/comments?show=&cursor=&done=`. */

@@ -263,7 +263,7 @@ function refuseUnlessConfirmed(fields: URLSearchParams, word: string): void {
 const confirmation = (word: string, refusal?: Refusal): Html =>
   field({
     name: "confirm",
-    label: html`Type <bdi>${word}</bdi> to confirm`,
+    label: html`Type <code><bdi>${word}</bdi></code> to confirm`,
     refusal,
     class: "short",
     attributes: html`required autocomplete="off" autocapitalize="none" spellcheck="false"`,

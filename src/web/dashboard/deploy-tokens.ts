@@ -8,7 +8,18 @@ import { LONGEST_TOKEN_NAME, makeDeployToken, MOST_SITES } from "../../routes/de
 import type { DeployToken } from "../../store/people/deploy-tokens.ts";
 import { isSessionEnded } from "../../store/refusals.ts";
 import { answerPage, csrfOf } from "../frame.ts";
-import { alertBox, button, checkbox, copyButton, csrfField, field, isAbout, linkButton, radios } from "../parts.ts";
+import {
+  alertBox,
+  button,
+  checkbox,
+  copyButton,
+  csrfField,
+  field,
+  hiddenField,
+  isAbout,
+  linkButton,
+  radios,
+} from "../parts.ts";
 import { accountPage, isShownAgain, isSignedIn, type SignedIn, signedOutMeanwhile } from "../who.ts";
 import { ago, onDay, isolated } from "../words.ts";
 import { ACCOUNT, nameOf } from "./pages.ts";
@@ -47,6 +58,20 @@ type Offered = Awaited<ReturnType<typeof offered>>;
 const siteChoice = (site_id: string, name: string, checked: boolean): Html =>
   checkbox({ name: "site_ids", value: site_id, label: html`<span class="cut" dir="auto">${name}</span>`, checked });
 
+/** The button that Enter in a field presses: else it would be "Search", as the first one of the form. Nobody sees, hears or reaches it,
+ *  and it has no name: `isSearch` knows by the words which field it was. */
+const onEnter = (q: string): Html =>
+  html`${hiddenField("q_shown", q)}<button
+      class="button unseen"
+      tabindex="-1"
+      aria-hidden="true"
+      formnovalidate
+    ></button>`;
+
+/** Whether the form asks for other sites to choose from, by its button or by Enter in its box. */
+const isSearch = (fields: URLSearchParams): boolean =>
+  fields.has("find") || (!fields.has("make") && (fields.get("q") ?? "") !== (fields.get("q_shown") ?? ""));
+
 /** The choice of sites: all, or those of a list. Without the choice, as programs send it, a list says it. */
 function sitesField({ q, total, sites, ticked }: Offered, refusal: Refusal | undefined, some: boolean): Html {
   const which = [
@@ -59,6 +84,7 @@ function sitesField({ q, total, sites, ticked }: Offered, refusal: Refusal | und
       ${
         total > OFFERED &&
         html`<p class="pair">
+          ${onEnter(q)}
           <input class="field" type="search" name="q" value="${q}" aria-label="Search sites" dir="auto" />
           ${button("Search", { attributes: html`name="find" value="1" formnovalidate` })}
         </p>`
@@ -104,7 +130,8 @@ async function form(ctx: SignedIn, refusal?: Refusal, sent?: URLSearchParams): P
     <form class="fields" method="post" action="${MAKE_TOKEN}">
       ${csrfField(csrfOf(ctx)!)} ${fieldsOf(refusal, sent, sites)}
       <p class="actions final">
-        ${button("Make the token", { kind: "primary" })} ${linkButton(ACCOUNT, "Cancel", { kind: "quiet" })}
+        ${button("Make the token", { kind: "primary", attributes: html`name="make" value="1"` })}
+        ${linkButton(ACCOUNT, "Cancel", { kind: "quiet" })}
       </p>
     </form>
   </div>`;
@@ -165,7 +192,7 @@ const showMakeToken = accountPage(async (ctx) => form(ctx));
 async function makeToken(ctx: Ctx): Promise<Response> {
   if (!isSignedIn(ctx)) return signedOutMeanwhile(ctx, MAKE_TOKEN);
   const fields = await readFormFields(ctx.request);
-  if (fields.has("find")) return form(ctx, undefined, fields);
+  if (isSearch(fields)) return form(ctx, undefined, fields);
   try {
     return shownOnce(ctx, await makeDeployToken(ctx, async () => sentAs(fields)));
   } catch (error) {

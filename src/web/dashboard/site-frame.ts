@@ -11,7 +11,7 @@ import { badge, copyButton, icon, linkButton, siteLink } from "../parts.ts";
 import { figure } from "../../base/units.ts";
 import type { SignedIn } from "../who.ts";
 import { nameOf, pathOfSite } from "./pages.ts";
-import { STATE_BADGES } from "./state-badges.ts";
+import { heldBadge, STATE_BADGES } from "./state-badges.ts";
 
 type Tab = keyof typeof TABS;
 const TABS = {
@@ -57,8 +57,8 @@ const tabs = (site: Site, current: Tab, facts: SiteFacts): Html =>
     )}
   </nav>`;
 
-/** The name, the address, the state. */
-function siteHead({ parts }: SignedIn, site: Site): Html {
+/** The name, the address, the state. `filled`: "Open site" is the one filled button of the page (WEB 9). */
+function siteHead({ parts }: SignedIn, site: Site, filled: boolean): Html {
   const url = siteUrl(parts.config, site.slug);
   const state = siteState(site, parts.now());
   // A disabled site shows its pages to no visitor.
@@ -67,12 +67,14 @@ function siteHead({ parts }: SignedIn, site: Site): Html {
     <div class="pagehead">
       <div>
         <h1 dir="auto">${nameOf(site)}</h1>
-        <p class="facts">${siteLink(url, new URL(url).host, html`id="url"`)} ${STATE_BADGES[state]}</p>
+        <p class="facts">
+          ${siteLink(url, new URL(url).host, html`id="url"`)} ${STATE_BADGES[state]} ${heldBadge(site)}
+        </p>
       </div>
       <p class="actions">
         <button type="button" class="button share" data-share="url">${icon("share", 16)} Share</button>
         ${copyButton("Copy link", "url")}
-        ${open && linkButton(url, "Open site", { kind: "primary", attributes: html`rel="noopener"` })}
+        ${open && linkButton(url, "Open site", { kind: filled ? "primary" : "plain", attributes: html`rel="noopener"` })}
       </p>
     </div>`;
 }
@@ -82,6 +84,8 @@ interface SitePage {
   /** Left out by a page that needs none of them itself. */
   facts?: SiteFacts;
   body: Html;
+  /** The body has a filled button itself. */
+  has_primary?: boolean;
   refusal?: Refusal | undefined;
   head?: Html | false;
   said?: Html | string | null;
@@ -90,10 +94,10 @@ interface SitePage {
 
 /** A page of the site, under its name and tabs. */
 export async function answerSitePage(ctx: SignedIn, site: Site, page: SitePage): Promise<Response> {
-  const { tab, facts = await factsOf(ctx, site), body, scripts = ["copy"], ...rest } = page;
+  const { tab, facts = await factsOf(ctx, site), body, has_primary = false, scripts = ["copy"], ...rest } = page;
   return answerPage(ctx, {
     title: tab === "overview" ? nameOf(site) : `${TABS[tab]} ${tab === "comments" ? "on" : "of"} ${nameOf(site)}`,
-    body: html`${siteHead(ctx, site)} ${tabs(site, tab, facts)} ${body}`,
+    body: html`${siteHead(ctx, site, !has_primary)} ${tabs(site, tab, facts)} ${body}`,
     current: "sites",
     width: "list",
     scripts,

@@ -8,7 +8,7 @@ import type { Route } from "../../routes/context.ts";
 import { makePreviewLive } from "../../routes/sites.ts";
 import type { ListedPreview } from "../../store/previews.ts";
 import { csrfOf } from "../frame.ts";
-import { alertBox, badge, button, csrfField, linkButton, siteLink, visuallyHidden } from "../parts.ts";
+import { alertBox, badge, button, command, csrfField, icon, linkButton, siteLink, visuallyHidden } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { ago, isolated, onDay, titled } from "../words.ts";
 import { ownSite, pathOfSite } from "./pages.ts";
@@ -63,9 +63,11 @@ function row(ctx: SignedIn, site: Site, may_change: boolean, preview: ListedPrev
 
 const noPreviews = (site_id: string): Html =>
   html`<div class="card empty">
+    ${icon("folder", 40)}
     <h2>No previews</h2>
     <p>A preview is a version at an address of its own, while what is live stays as it is.</p>
-    <pre><code>svc preview ./my-site --name next --site ${site_id}</code></pre>
+    <p class="dim small">From a terminal:</p>
+    ${command("make-preview", `svc preview ./my-site --name next --site ${site_id}`)}
   </div>`;
 
 async function previewsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<Response> {

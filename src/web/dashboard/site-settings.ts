@@ -100,7 +100,7 @@ async function settingsPage(ctx: SignedIn, site: Site, refused?: RefusedSettings
       <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
       ${addressForm(site, former, ctx, refused)} ${deleteSection(site)}
     </div>`;
-  return answerSitePage(ctx, site, { tab: "settings", body, refusal: refused?.refusal });
+  return answerSitePage(ctx, site, { tab: "settings", body, has_primary: true, refusal: refused?.refusal });
 }
 
 /** `GET …/settings`. */

@@ -11,7 +11,7 @@ import type { RenderBrief } from "../../store/renders.ts";
 import type { Site, Version } from "../../base/types.ts";
 import { count, figure, humanSize, UNIT_MS } from "../../base/units.ts";
 import { csrfOf } from "../frame.ts";
-import { alertBox, badge, button, csrfField, linkButton, visuallyHidden } from "../parts.ts";
+import { alertBox, badge, button, csrfField, linkButton, visuallyHidden, warningBox } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { dayTimeFirst, monthOf } from "../words.ts";
 import { hrefOf, ownSite, pageField, pageOf, pagesNav, pathOfSite, pathOfVersion } from "./pages.ts";
@@ -66,8 +66,7 @@ function changeLine(changes: VersionChanges): Html | false {
   const more = added + changed + removed > 1;
   return html`${kinds.map((kind, i) => html`${i > 0 && ", "}${kind}`)}${
     example !== null && html`: <span dir="auto">${example}</span>${more && ", …"}`
-  }
-  · `;
+  } · `;
 }
 
 interface KnownOfVersions {
@@ -104,7 +103,8 @@ function row(ctx: SignedIn, list: VersionList, version: ListedVersion): Html {
         ${warned > 0 && badge(count(warned, "warning"), "warn")}
       </p>
       <p class="sub">
-        ${changed && changeLine(changed)}${shortId(version_id)} · ${count(files, "file")}, ${humanSize(bytes)}
+        ${changed && changeLine(changed)}${shortId(version_id)} ·
+        <span class="size">${count(files, "file")}, ${humanSize(bytes)}</span>
       </p>
       ${hidden && html`<p class="small dim">A secret was seen in it, so its own address shows it to nobody.</p>`}
     </div>
@@ -161,6 +161,23 @@ export async function newestVersions(ctx: SignedIn, site: Site, may_change: bool
   </section>`;
 }
 
+/** Asks before a version in which a secret was seen goes live: everybody could read it again. */
+function askedAgain(ctx: SignedIn, site: Site, { withheld, may_change }: VersionList): Html | false {
+  const version_id = ctx.query.get("sure") ?? "";
+  if (!may_change || !withheld.has(version_id)) return false;
+  const path = `${pathOfVersion(site.site_id, version_id)}/delete`;
+  return html`<section class="card" aria-labelledby="sure">
+    <h2 id="sure" tabindex="-1" autofocus>Show the secret again?</h2>
+    ${warningBox(html`A secret was seen in version ${version_id}. Live again, everybody could read it.`)}
+    <form method="post" action="${pathOfSite(site.site_id)}/rollback" class="actions">
+      ${csrfField(csrfOf(ctx)!)} <input type="hidden" name="sure" value="true" />
+      ${linkButton(path, "Delete this version", { kind: "primary" })}
+      ${button("Make it live all the same", { attributes: html`name="version_id" value="${version_id}"` })}
+      <a href="${pathOfTab(site.site_id, "versions")}">Cancel</a>
+    </form>
+  </section>`;
+}
+
 async function versionsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<Response> {
   const { parts, query } = ctx;
   const now = parts.now();
@@ -178,7 +195,8 @@ async function versionsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promi
         )}`,
   );
   const path = pathOfTab(site.site_id, "versions");
-  const body = html`${alertBox(refusal)} ${heldNotice(ctx, site)} ${rollbackForm(ctx, site, html`${lists}`)}
+  const body = html`${alertBox(refusal)} ${heldNotice(ctx, site)} ${askedAgain(ctx, site, list)}
+    ${rollbackForm(ctx, site, html`${lists}`)}
     ${pagesNav(shown.page, shown.pages, (to) => hrefOf(path, { page: pageField(to) }))}
     <p class="small dim below-list">Times are UTC.</p>`;
   return answerSitePage(ctx, site, { tab: "versions", body, refusal });
@@ -191,8 +209,12 @@ const showVersions = accountPage(async (ctx) => versionsPage(ctx, await ownSite(
 const rollBack = accountForm({
   page: ({ params }) => pathOfTab(params.id!, "versions"),
   async act(ctx, fields) {
-    const { site_id } = await ownSite(ctx);
-    await makeVersionLive(ctx, { site_id, by: ctx.caller, version_id: fields.get("version_id") ?? "" });
+    const { site_id, live_version_id } = await ownSite(ctx);
+    const version_id = fields.get("version_id") ?? "";
+    const asks = fields.get("sure") !== "true" && version_id !== live_version_id;
+    if (asks && new Set(await ctx.parts.store.versions.withheld(site_id)).has(version_id))
+      return hrefOf(pathOfTab(site_id, "versions"), { sure: version_id });
+    await makeVersionLive(ctx, { site_id, by: ctx.caller, version_id });
     return `${pathOfSite(site_id)}?done=live`;
   },
   again: async (ctx, refusal) => versionsPage(ctx, await ownSite(ctx), refusal),

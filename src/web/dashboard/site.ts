@@ -49,7 +49,14 @@ async function changesSince(ctx: SignedIn, version: Version, before: Version | n
   return (await versions.changesBetween(version.site_id, before.version_id, version.version_id)) ?? known;
 }
 
-/** "See the changes" and "Go back to 20 November, 21:04". */
+/** "Go back to 20 November, 21:04"; forward where that one is newer. Its id tells it from one of the same minute. */
+function wayTo(before: Version, version: Version, now: number): string {
+  const way = before.created_at > version.created_at ? "Go forward to" : "Go back to";
+  const [then, here] = [before, version].map(({ created_at }) => dayTimeWords(created_at, now));
+  return `${way} ${then}${then === here ? ` (${before.version_id.slice(0, 8)})` : ""}`;
+}
+
+/** "See the changes", and the way to the version that was live before. */
 function waysOn(ctx: SignedIn, site: Site, { version, before, changes }: LiveStanding): Html | undefined {
   if (before === null || changes === null) return undefined;
   const now = ctx.parts.now();
@@ -59,7 +66,7 @@ function waysOn(ctx: SignedIn, site: Site, { version, before, changes }: LiveSta
     ${csrfField(csrfOf(ctx)!)} ${linkButton(from, "See the changes", { small: true })}
     ${
       may_go_back &&
-      button(`Go back to ${dayTimeWords(before.created_at, now)}`, {
+      button(wayTo(before, version, now), {
         small: true,
         attributes: html`name="version_id" value="${before.version_id}"`,
       })

@@ -14,7 +14,7 @@ import { ago, isolated, titled } from "../words.ts";
 import { commentsPath, placeHref } from "./comment-lists.ts";
 import { hrefOf, nameOf, pageField, pageOf, pagesNav, pathOfSite } from "./pages.ts";
 import { looks, thumbnail } from "./seen.ts";
-import { STATE_BADGES } from "./state-badges.ts";
+import { heldBadge, STATE_BADGES } from "./state-badges.ts";
 
 const PER_PAGE = 50;
 const LONGEST_QUERY = 100;
@@ -102,7 +102,8 @@ function row(ctx: SignedIn, one: OwnedSite, sort: Filter["sort"]): Html {
       <p class="sub">${siteLink(url, new URL(url).host)}${titleBeside(live.title, name)}</p>
     </div>
     <div class="facts-of">
-      ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))} ${noteBadges(site, notes)}
+      ${heldBadge(site)} ${rowBadge(siteState(site, now), live.warned + (looks(ctx) ? live.seen_warned : 0))}
+      ${noteBadges(site, notes)}
       <p class="when">${times(one, sort, now)}</p>
     </div>
   </li>`;

@@ -14,6 +14,9 @@ export const STATE_BADGES = {
   expired: null,
 } as const;
 
+/** Visitors see a site in quarantine, but its pages do not do all that they could. */
+export const heldBadge = (site: Site): Html | false => quarantineOf(site).length > 0 && badge("Quarantine", "warn");
+
 /** With its full stop, which many an operator has typed. */
 const sentenceOf = (reason: string): string => (/[.!?…。]$/.test(reason.trim()) ? reason.trim() : `${reason.trim()}.`);
 

@@ -5,7 +5,7 @@ import { type DeployResult, startServer, type TestServer } from "../../kit/serve
 import { type Visitor, visitorOf } from "../../kit/visitor.ts";
 import { type Browser, openBrowser } from "../chromium.ts";
 import { enter } from "../entering.ts";
-import { axeFinds, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "../health.ts";
+import { atEdges, axeFinds, filledButtons, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "../health.ts";
 
 const FREE = { SVC_RATE_COMMENT: "off", SVC_RATE_COMMENT_IDENTITY: "off", SVC_RATE_COMMENT_SITE: "off" };
 const LONG = "Wm".repeat(100);
@@ -73,7 +73,7 @@ const STATES: [state: string, path: () => string, says: string, act?: string][] 
   ["what waits", () => at("full", "?show=pending"), "waits"],
   ["what was reported", () => at("full", "?show=reported"), "Reported as abuse"],
   ["what was rejected", () => at("full", "?show=rejected"), "Show again"],
-  ["after a decision", () => at("full", "?show=open&done=approved"), "Approved: everybody sees it."],
+  ["after a decision", () => at("full", "?show=open&done=comment-approved"), "Approved: everybody sees it."],
   ["settings that were refused", () => at("empty"), "at least 8", submit("/settings", { passcode: "short" })],
   ["a frozen site", () => at("frozen"), "has frozen this site"],
   ["the link for the owner", () => at("empty"), "within five minutes", submit("/owner")],
@@ -97,10 +97,28 @@ describe.each(STATES)("%s", (_state, path, says, act) => {
       const { shifted, bytes, beyond } = await loadOf(browser);
       expect([scheme, width, shifted, beyond]).toEqual([scheme, width, 0, 0]);
       expect(bytes).toBeLessThan(LARGEST);
+      expect(await atEdges(browser)).toEqual([]);
+      expect((await filledButtons(browser)).slice(1)).toEqual([]);
       expect(await axeFinds(browser)).toEqual([]);
     }
   }, 60_000);
 });
+
+test('WEB 10: what "More" opens lies inside the window, a margin from its edges', async () => {
+  await enter(browser, server, ann);
+  for (const width of [1280, 768, 390, 320]) {
+    await sized(browser, width);
+    await browser.visit(server.base_url + at("full"), "Older");
+    const near = await browser.evaluate<number[]>(`[...document.querySelectorAll("details.all")].map((more) => {
+      more.open = true;
+      const { left, right } = more.lastElementChild.getBoundingClientRect();
+      return Math.min(left, innerWidth - right);
+    })`);
+    expect(near.length).toBeGreaterThan(0);
+    expect([width, Math.min(...near) >= 8]).toEqual([width, true]);
+    expect((await loadOf(browser)).beyond).toBe(0);
+  }
+}, 60_000);
 
 test("WEB 9: what is pressed is 24 px high at least, 44 where it is touched", async () => {
   await enter(browser, server, ann);

@@ -81,7 +81,7 @@ describe("threads", () => {
     await browser.shows("Is this still true?");
     await byRole(browser, "list", "To approve");
     await browser.click("button[name=approve]"); // the newest stands first
-    expect(searchOf(await browser.shows("Approved: everybody sees it."))).toBe("?show=pending&done=approved");
+    expect(searchOf(await browser.shows("Approved: everybody sees it."))).toBe("?show=pending&done=comment-approved");
     await press(browser, "button", "Hide");
     expect(searchOf(await browser.shows("Hidden: nobody sees it any more."))).toBe("?show=pending&done=rejected");
     expect(await named(browser, "heading")).toContain("Nothing waits for you");

@@ -1,11 +1,12 @@
 /** WEB 9 and 10 on the pages of deploy tokens: what axe finds, shifts, weight and width, and what a keyboard does there. */
-import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { call } from "../../kit/people.ts";
 import { startServer, type TestServer } from "../../kit/server.ts";
+import { until } from "../../kit/until.ts";
 import { type Visitor, visitorOf } from "../../kit/visitor.ts";
 import { type Browser, openBrowser } from "../chromium.ts";
 import { enter } from "../entering.ts";
-import { axeFinds, inScheme, loadOf, LOOKS, sized, watchLoads } from "../health.ts";
+import { axeFinds, inScheme, loadOf, LOOKS, lowTargets, sized, watchLoads } from "../health.ts";
 
 let server: TestServer;
 let browser: Browser;
@@ -68,6 +69,49 @@ test("by keyboard alone: a name, Enter, and the token stands there to be copied"
   expect(await browser.evaluate<string>(`document.querySelector("#deploy-token").value`)).toMatch(/^svc_deploy_/);
   expect(await browser.evaluate<boolean>(`document.querySelector("button[data-copy]").checkVisibility()`)).toBe(true);
 }, 60_000);
+
+describe("of more than 50 sites, where there is a search", () => {
+  const focus = (id: string) => browser.evaluate(`document.querySelector(${JSON.stringify(id)}).focus()`);
+  beforeAll(async () => {
+    const bob = await visitorOf(server);
+    for (let i = 0; i < 52; i++) await bob.deploy({ "index.html": `<!doctype html><title>Number ${i}.</title>x` });
+    await enter(browser, server, bob);
+  }, 60_000);
+  beforeEach(async () => {
+    await sized(browser, 1280);
+    await browser.visit(server.base_url + MAKE, "Permissions");
+    await focus("#name");
+    await browser.type("of many");
+  });
+  afterAll(() => enter(browser, server, ann));
+
+  test("Enter in the name makes the token", async () => {
+    await browser.press("Enter");
+    expect((await browser.shows("Copy your token now")).text).toContain("Copy your token now");
+  }, 60_000);
+
+  test("Enter in the search looks for sites, keeps what was typed, and makes nothing; the button does make it then", async () => {
+    const before = server.rows("deploy_tokens");
+    await browser.click("#which-some");
+    await focus("input[type=search]");
+    await browser.type("number 7.");
+    await browser.press("Enter");
+    expect((await browser.shows("Number 7.")).text).not.toContain("Copy your token");
+    await until(() => browser.evaluate<boolean>(`document.querySelectorAll(".these [name=site_ids]").length === 1`));
+    expect(await browser.evaluate<string>(`document.querySelector("#name").value`)).toBe("of many");
+    expect(server.rows("deploy_tokens")).toBe(before);
+    expect(await axeFinds(browser)).toEqual([]);
+    await browser.click(".these [name=site_ids]");
+    await browser.evaluate(`document.querySelector("main .primary").click()`);
+    expect((await browser.shows("Copy your token now")).text).toContain("Copy your token now");
+  }, 60_000);
+
+  test("WEB 9: what is pressed is 24 px high at least, and Tab reaches nothing unseen", async () => {
+    expect(await lowTargets(browser, server.base_url + MAKE)).toEqual([]);
+    const reached = `[...document.querySelectorAll("main button")].filter(({ tabIndex }) => tabIndex >= 0).length`;
+    expect(await browser.evaluate<number>(reached)).toBe(2);
+  }, 60_000);
+});
 
 test("WEB 1.4: a reload of the page that shows a token makes no second one, and leads to the account", async () => {
   const made = () => server.rows("deploy_tokens");

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "bun:test";
 import { zipOf } from "../../kit/zip.ts";
 import { byRole, focused, hrefOf, named, press, valueOf } from "../by-role.ts";
+import { sized } from "../health.ts";
 import { lastSite, openAnew, openZone, type ZoneWorld } from "./world.ts";
 
 let world: ZoneWorld;
@@ -51,6 +52,14 @@ describe("WEB 4.6: the receipt", () => {
     await press(world.browser, "button", "Publish another");
     await world.in("idle");
     expect(await named(world.browser, "region")).toContain("Publish");
+  });
+
+  test("WEB 4.7: on a phone the list of this browser's sites shows until when each is there", async () => {
+    await publish();
+    await sized(world.browser, 390, 844);
+    const cut = `[...document.querySelectorAll("svc-sites .sub")].map((line) => line.scrollWidth - line.clientWidth)`;
+    expect(await world.browser.evaluate<number[]>(cut)).toEqual([0]);
+    await sized(world.browser, 1200);
   });
 
   test("names what was fixed and what is wrong; entries with one recipe stand together, past six are folded", async () => {

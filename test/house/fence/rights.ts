@@ -19,6 +19,7 @@ const CLIENT = [
     "reserved-paths",
     "page-names",
     "limit-flags",
+    "healed",
     "receipt-figures",
     "visible",
     "units",
@@ -64,7 +65,7 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
     "src/comments/widget/dom.ts",
     ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
     ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-    ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+    ...["reserved-paths", "page-names", "limit-flags", "healed", "receipt-figures", "units", "visible"].map(
       (name) => `src/base/${name}.ts`,
     ),
   ],
@@ -111,7 +112,7 @@ const PORTABLE: Where = ["client", "cli", "cli.ts", "lib.ts"];
 const BROWSER: Where = [
   "web/browser",
   ...["zip", "challenge", "ignore", "build-dir-candidates"].map((name) => `src/client/${name}.ts`),
-  ...["reserved-paths", "page-names", "limit-flags", "receipt-figures", "units", "visible"].map(
+  ...["reserved-paths", "page-names", "limit-flags", "healed", "receipt-figures", "units", "visible"].map(
     (name) => `src/base/${name}.ts`,
   ),
   ...["src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],

@@ -1,13 +1,33 @@
-/** Rows of a site's stored versions: how a browser saw one, which are withheld, and the end of one (CONTRACT 9, BEYOND 9). */
-import { OF_LIMITED, ok, type ApiRows } from "./row.ts";
-import { custom, oneOf, string } from "./shapes/builder.ts";
+/** Rows of a site's name and of its stored versions: how a browser saw one, which are withheld, and the end of one (BEYOND 17,
+ *  CONTRACT 9, BEYOND 9). */
+import { json, JSON_CODES, OF_LIMITED, ok, type ApiRows } from "./row.ts";
+import { custom, object, oneOf, string } from "./shapes/builder.ts";
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
-import { RECEIPT, VERSION_DELETED, VERSION_DIFF, VERSION_FILES, WITHHELD } from "./shapes/sites.ts";
+import { RECEIPT, SITE, VERSION_DELETED, VERSION_DIFF, VERSION_FILES, WITHHELD } from "./shapes/sites.ts";
 import { CHANGES } from "./sites.ts";
 
 const VERSION_OR_LIVE = string("A version_id, or `live`.", { pattern: "^(?:[0-9a-f]{16}|live)$" });
 
 export const VERSION_ROWS = {
+  "PUT /sites/:id/slug": {
+    id: "renameSite",
+    tag: "Sites",
+    summary: "Give a site a name of its owner's choice",
+    description:
+      "Its address is new at once. The names before it redirect there for good, and one of them can be taken back.",
+    who: { owner: null },
+    body: {
+      required: true,
+      content: json(
+        object({
+          slug: string("3 to 40 of a to z, 0 to 9 and single hyphens between them.", { maxLength: 200 }),
+        }),
+        { slug: "my-garden" },
+      ),
+    },
+    answers: ok("The site under its name.", SITE),
+    codes: [...JSON_CODES, "invalid_slug", "slug_taken", "too_many_names", "rate_limited", ...CHANGES],
+  },
   "GET /sites/:id/withheld": {
     id: "listWithheld",
     tag: "Sites",

@@ -1,5 +1,6 @@
 /** Which world a request is for, by its Host alone (CONTRACT 2): the path is looked at afterwards. */
 
+import { BETWEEN, isPreviewName } from "../base/preview-names.ts";
 import { isVersionId } from "../base/tokens.ts";
 import type { Config } from "../config/index.ts";
 
@@ -30,15 +31,6 @@ function splitHost(host: string): { name: string; port: string | undefined } | n
   return name.length > LONGEST_NAME ? null : { name, port: parts[2] };
 }
 
-/** The name of a preview. `xn--` at the beginning of a host's label marks another writing system. */
-const NAME = /^(?!xn$)[a-z0-9]+(?:-[a-z0-9]+)*$/;
-const LONGEST_LABEL = 63;
-const BETWEEN = "--";
-
-/** Whether a preview of the site may have this name (BEYOND 7). */
-export const fitsPreview = (name: string, slug: string): boolean =>
-  NAME.test(name) && !isVersionId(name) && name.length + BETWEEN.length + slug.length <= LONGEST_LABEL;
-
 /** `<slug>`, `<version_id>--<slug>` or `<preview>--<slug>`: neither a slug nor a name holds a double hyphen. */
 function siteOf(label: string): HostMeaning {
   if (!SLUG.test(label)) return UNKNOWN;
@@ -48,7 +40,7 @@ function siteOf(label: string): HostMeaning {
   const slug = label.slice(parting + BETWEEN.length);
   if (slug.includes(BETWEEN)) return UNKNOWN;
   if (isVersionId(name)) return { kind: "site", slug, version_id: name };
-  return NAME.test(name) ? { kind: "site", slug, version_id: null, preview: name } : UNKNOWN;
+  return isPreviewName(name) ? { kind: "site", slug, version_id: null, preview: name } : UNKNOWN;
 }
 
 export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">) {

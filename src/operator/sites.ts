@@ -1,9 +1,11 @@
-/** `sites`, and `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `delete`: the sites, and what an operator does to one. */
+/** `sites`, and `disable`, `enable`, `freeze`, `unfreeze`, `clear`, `rename`, `delete`: the sites, and what an operator does to one. */
 import { hostParser, siteUrl } from "../http/hosts.ts";
 import { type Config, ConfigError } from "../config/index.ts";
-import type { Operations } from "../store/operations.ts";
+import { type Operations, readBrands } from "../store/operations.ts";
 import type { ListedSite, SiteAct, SiteSort } from "../store/moderation.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
+import { brandsIn } from "../base/brand-list.ts";
+import { faultOfName } from "../base/site-names.ts";
 import { siteState } from "../base/site-state.ts";
 import { isSiteId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
@@ -126,8 +128,38 @@ function actOnSite(
   };
 }
 
+/** An operator's name obeys the form, and is no other site's; nothing is counted (BEYOND 17). */
+const rename: OperatorCommand = {
+  name: "rename",
+  arguments: ["<site>", "<slug>"],
+  flags: [],
+  summary: "give a site another name: its former ones lead there for good",
+  details: [
+    "<site> is a site_id, a slug or a URL. The name has 3 to 40 of a to z, 0 to 9 and single hyphens between them, is not kept for the service, names no brand of brands.txt, and no other site has it or had it. A former name of the site can be given back to it.",
+  ],
+  async run(context, given) {
+    const [named, slug] = given.all as [string, string];
+    const settings = await context.config();
+    const operations = context.open();
+    const { site_id, slug: before } = await siteNamed(named, operations);
+    if ((await operations.standingOfName(site_id, slug)) === "free") refuseUnfit(slug, settings);
+    const { changed } = await operations.rename({ site_id, slug, by: "operator" });
+    context.print(`${siteUrl(settings, slug)}\n`);
+    context.note(
+      changed ? `${before} (${site_id}) is ${slug} now: ${before} leads there.` : `It had that name already.`,
+    );
+  },
+};
+
+function refuseUnfit(slug: string, settings: Config): void {
+  const brands = brandsIn(readBrands(settings.data_dir)).map(({ name }) => name);
+  const fault = faultOfName(slug, { ...settings, brands });
+  if (fault !== null) throw new Error(`${JSON.stringify(slug)} cannot be a name. ${fault.message}`);
+}
+
 export const SITES: readonly OperatorCommand[] = [
   sites,
+  rename,
   actOnSite(
     "disable",
     {
@@ -185,11 +217,16 @@ function slugOf(text: string, address: ServerAddress | null): string {
   return host.includes(".") ? slugOfHost(host, address) : host.split("--").at(-1)!;
 }
 
+/** By a former name, too: reports and links have those. */
+async function namedNow(slug: string, { sites }: Operations): Promise<Site | null> {
+  return (await sites.bySlug(slug)) ?? sites.bySlug((await sites.movedTo(slug)) ?? slug);
+}
+
 /** The site that `<site>` names: a site_id, a slug, or the URL of a page. Throws a sentence if it is gone or never was. */
 async function siteNamed(text: string, operations: Operations): Promise<Site> {
   const { sites } = operations;
   const slug = isSiteId(text) ? null : slugOf(text, await operations.serverAddress());
-  const site = slug === null ? await sites.byId(text) : await sites.bySlug(slug);
+  const site = slug === null ? await sites.byId(text) : await namedNow(slug, operations);
   if (site) return site;
   const gone = slug === null ? null : await sites.tombstone(slug);
   throw new Error(

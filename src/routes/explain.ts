@@ -1,5 +1,4 @@
 /** `GET /sites/:id/explain`: why an address of a site answers as it does (BEYOND 5). */
-import type { Config } from "../config/index.ts";
 import { Refusal } from "../base/errors.ts";
 import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
 import type { Store } from "../store/index.ts";
@@ -21,7 +20,7 @@ const HEADERS = {
 const invalid = (message: string): Refusal => new Refusal("invalid_input", message);
 
 export async function explain({ query, parts, site }: SiteCtx) {
-  const { url, host } = addressOf(query.get("url"), site, parts.config);
+  const { url, host } = await addressOf(query.get("url"), site, parts);
   const method = (query.get("method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "HEAD") throw invalid("A method is GET or HEAD: only those read a page.");
   const told = await parts.explain(new Request(url, { method, headers: headersOf(query) }), host);
@@ -45,7 +44,11 @@ const foreignHost = (url: string): Refusal =>
   invalid(`The site has no such host: ${new URL(url).host}. Give a path for its live address.`);
 
 /** The address as a browser would ask for it: without its fragment, whatever the scheme. A path is one of the live host. */
-function addressOf(written: string | null, { slug }: Site, config: Config) {
+async function addressOf(
+  written: string | null,
+  { slug }: Site,
+  { config, store }: Pick<ApiParts, "config" | "store">,
+) {
   if (written === null || written === "") throw invalid('Give "url": a path such as /about, or a whole address.');
   if (written.length > LONGEST_URL) throw invalid(`"url" has at most ${LONGEST_URL.toLocaleString("en")} characters.`);
   const whole = URL.parse(written.startsWith("/") ? siteUrl(config, slug) + written : written);
@@ -53,9 +56,10 @@ function addressOf(written: string | null, { slug }: Site, config: Config) {
     throw invalid('"url" is neither a path that begins with / nor an http or https address.');
   }
   const host = hostParser(config)(whole.host);
-  if (host.kind !== "site" || host.slug !== slug) throw foreignHost(whole.href);
+  if (host.kind !== "site") throw foreignHost(whole.href);
+  if (host.slug !== slug && (await store.sites.movedTo(host.slug)) !== slug) throw foreignHost(whole.href);
   const beside = host.version_id ?? host.preview;
-  const origin = beside === undefined ? siteUrl(config, slug) : urlBeside(config, beside, slug);
+  const origin = beside === undefined ? siteUrl(config, host.slug) : urlBeside(config, beside, host.slug);
   return { url: origin + whole.pathname + whole.search, host };
 }
 

@@ -19,6 +19,7 @@ import { DEPLOY_TOKEN_HANDLERS } from "./deploy-tokens.ts";
 import { DEPLOY_HANDLERS } from "./deploys/deploy.ts";
 import { makePreview } from "./deploys/preview.ts";
 import { explain } from "./explain.ts";
+import { NAME_HANDLERS } from "./names.ts";
 import { readScreenshot } from "./renders.ts";
 import { SITE_HANDLERS } from "./sites.ts";
 import { TAKE_AWAY_HANDLERS } from "./take-away.ts";
@@ -88,6 +89,7 @@ const HANDLERS: ApiHandlers = {
   ...DEPLOY_TOKEN_HANDLERS,
   ...ACCOUNT_HANDLERS,
   ...SITE_HANDLERS,
+  ...NAME_HANDLERS,
   ...TAKE_AWAY_HANDLERS,
   ...DEPLOY_HANDLERS,
   "GET /healthz": health,

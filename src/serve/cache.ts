@@ -14,6 +14,8 @@ export interface SiteRow extends CacheEntry {
   readonly slug: string;
   readonly generation: number;
   readonly site: Site | null;
+  /** The present name of the site that had this one before; null for a name that no site has left. */
+  readonly moved_to: string | null;
   /** The mark that a removed site leaves. */
   readonly tombstone: Tombstone | null;
   /** Null if there is no site, and after the version was pushed out of the cache. */

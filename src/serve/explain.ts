@@ -15,11 +15,13 @@ import { DamagedBlob } from "../store/refusals.ts";
 import type { StoredFile } from "../store/versions.ts";
 import { type AnswerParts, askedOf, below, out, policyFor, refuseUnlessServed, type TriedBelow } from "./answer.ts";
 import type { FoundBy, PageBody, PathAnswer } from "./cache.ts";
-import type { Hosted, Locate, SiteHost } from "./locate.ts";
+import { type Hosted, isMoved, type Locate, type Moved, type SiteHost } from "./locate.ts";
+import { movedAnswer } from "./moved.ts";
 import { refused } from "./file-headers.ts";
 import { errorPage, WithheldVersion } from "./refusals.ts";
 
-type By = FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "state" | "invalid_path";
+type By =
+  FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "former_name" | "state" | "invalid_path";
 
 interface Explanation {
   /** The version that the host shows. Null if the site's state lets it show none. */
@@ -53,6 +55,7 @@ interface ExplainParts {
   /** The operator's address for an appeal against a takedown. */
   contact: string | null;
   base_url: string;
+  sites_domain: string;
 }
 
 /** The explanation of an answer before the answer is made. */
@@ -80,13 +83,13 @@ export function createExplain({ locate, serving, ...ways }: ExplainParts): Expla
     const hosted = await refusalOr(async () => locate(host));
     const withheld = hosted instanceof WithheldVersion;
     if (hosted instanceof Refusal && !withheld && /^unknown_/.test(hosted.code)) return null;
-    const way =
-      hosted instanceof Refusal
-        ? { ...NOTHING, by: "state" as const, respond: refusing(hosted) }
-        : await wayOf(hosted, request, exchange, serving, own);
+    const hidden = hosted instanceof Refusal || isMoved(hosted);
+    const way = hidden
+      ? withoutVersion(hosted, request, host, ways)
+      : await wayOf(hosted, request, exchange, serving, own);
     const response = await respond(way.respond);
     const { respond: _, streamed = false, ...told } = way;
-    const version_id = hosted instanceof Refusal ? null : hosted.version.version.version_id;
+    const version_id = hidden ? null : hosted.version.version.version_id;
     const headers = headersOf(response, streamed && request.method === "GET", exchange.bytes);
     return { version_id, status: response.status, ...told, headers };
   };
@@ -104,6 +107,17 @@ async function refusalOr<T>(ask: () => Promise<T>): Promise<T | Refusal> {
 const refusing = (refusal: Refusal) => () => {
   throw refusal;
 };
+
+/** The way of a host that shows no version: the site's state hides it, or the site has another name now. */
+function withoutVersion(
+  located: Refusal | Moved,
+  request: Request,
+  host: SiteHost,
+  hosting: { base_url: string; sites_domain: string },
+): Way {
+  if (located instanceof Refusal) return { ...NOTHING, by: "state", respond: refusing(located) };
+  return { ...NOTHING, by: "former_name", respond: () => movedAnswer(request, host, located.moved_to, hosting) };
+}
 
 async function wayOf(
   hosted: Hosted,

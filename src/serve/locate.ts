@@ -30,8 +30,18 @@ export interface Hosted {
   label: string;
 }
 
+/** The site that a host led to before it was renamed. */
+export interface Moved {
+  /** Its present name. */
+  moved_to: string;
+  site: Site;
+}
+type Located = Hosted | Moved;
+
+export const isMoved = (located: Located): located is Moved => "moved_to" in located;
+
 /** Throws the refusal that visitors get: 404, 410 or 451. Does not await if everything is in the cache. */
-export type Locate = (host: SiteHost) => Hosted | Promise<Hosted>;
+export type Locate = (host: SiteHost) => Located | Promise<Located>;
 
 /** A version's own host has no comments (CONTRACT 2). */
 const NO_COMMENTS_VARIANT = "";
@@ -55,12 +65,12 @@ const ATTEMPTS = 5;
 
 export function createLocate(rows: Rows, versions: LoadedVersions, parts: LocateParts): Locate {
   /** Reads the row. `left` is how often that may still happen. */
-  async function fresh(host: SiteHost, left: number): Promise<Hosted> {
+  async function fresh(host: SiteHost, left: number): Promise<Located> {
     if (left === 0) throw unknownVersion();
     return hostedBy(await rows.read(host.slug), host, left - 1);
   }
 
-  function whole(found: Hosted | Reading, host: SiteHost, left: number): Hosted | Promise<Hosted> {
+  function whole(found: Hosted | Reading, host: SiteHost, left: number): Located | Promise<Located> {
     if ("version" in found) return found;
     const { read, named, policyFor, ...hosted } = found;
     return read.then((version) =>
@@ -68,7 +78,19 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
     );
   }
 
-  function hostedBy(row: SiteRow, host: SiteHost, left: number): Hosted | Promise<Hosted> {
+  /** A state of the site is a former name's, too; nothing else of it is looked at. */
+  function moved({ moved_to, ...row }: SiteRow, left: number): Moved | Promise<Moved> {
+    if (!moved_to) {
+      const site = shownSite(row, parts);
+      return { moved_to: site.slug, site };
+    }
+    if (left === 0) throw unknownHost();
+    const next = rows.ready(moved_to);
+    return next === undefined ? rows.read(moved_to).then((read) => moved(read, left - 1)) : moved(next, left - 1);
+  }
+
+  function hostedBy(row: SiteRow, host: SiteHost, left: number): Located | Promise<Located> {
+    if (row.moved_to) return moved(row, ATTEMPTS);
     const site = shownSite(row, parts);
     if (isLiveHost(host)) return whole(live(row, site, versions, rows), host, left);
     const at = (previews: readonly ShownPreview[]) =>
@@ -132,7 +154,7 @@ function shownAt(host: SiteHost, previews: readonly ShownPreview[], now: number)
 }
 
 /** The site, if visitors may see it. It is compared with the clock on every request and does not wait for the sweep. */
-function shownSite({ site, tombstone }: SiteRow, parts: LocateParts): Site {
+function shownSite({ site, tombstone }: Pick<SiteRow, "site" | "tombstone">, parts: LocateParts): Site {
   const now = parts.now();
   if (site === null) throw tombstone?.reason === "expired" ? expired(tombstone.gone_at, now) : unknownHost();
   const state = siteState(site, now);
@@ -160,10 +182,11 @@ export function createRows(store: ServingStore, budget: ByteBudgetCache, version
     // The counter is read first: if it were read after the row, an old row would pass for a new one.
     const generation = store.generation.current(slug);
     const site = await store.sites.bySlug(slug);
-    const tombstone = site === null ? await store.sites.tombstone(slug) : null;
+    const moved_to = site === null ? await store.sites.movedTo(slug) : null;
+    const tombstone = site === null && moved_to === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site, site.live_version_id, commentsVariantOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
-    return keep({ slug, generation, site, tombstone, live, previews: null, cost: ROW_COST, used: false });
+    return keep({ slug, generation, site, moved_to, tombstone, live, previews: null, cost: ROW_COST, used: false });
   }
 
   /** A site may be removed between the two reads. A site that still exists and has no live version is broken. */

@@ -17,7 +17,8 @@ import { createAnswers } from "./by-path.ts";
 import { createEncoder, isCoded } from "./encode.ts";
 import { createExplain, type Explain } from "./explain.ts";
 import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
-import { createLocate, createRows, type Locate, type SiteHost } from "./locate.ts";
+import { createLocate, createRows, type Hosted, isMoved, type Locate, type Moved, type SiteHost } from "./locate.ts";
+import { movedAnswer } from "./moved.ts";
 import { createRespond } from "./respond.ts";
 import { isForbiddenWorker } from "./policy.ts";
 import { createNotFound, unknownVersion } from "./refusals.ts";
@@ -37,7 +38,7 @@ export interface SiteServer {
   handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response>;
   /** The answer to a request whose URL and Host were answered before. Null: call `handle`. */
   answerFromShortcut(request: Request, host: string | null, exchange: Exchange): Response | Promise<Response> | null;
-  /** The site of a host. Throws the refusal that a page of it would get if visitors may not see the site. */
+  /** The site of a host, or the one that a former name leads to. Throws the refusal that a page of it would get if visitors may not see the site. */
   shown(host: SiteHost): Promise<Site>;
   /** The live version of a site, with its files and its rule for unknown paths. */
   live(slug: string): Promise<Live>;
@@ -135,10 +136,15 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     return unmatched(answer, policy, request, exchange, serving);
   }
 
+  function answerAt(found: Hosted | Moved, request: Request, host: SiteHost, exchange: Exchange) {
+    if (isMoved(found)) return movedAnswer(request, host, found.moved_to, parts);
+    return answerFrom(found, request, exchange, serving);
+  }
+
   function handle(request: Request, host: SiteHost, exchange: Exchange): Response | Promise<Response> {
-    const hosted = locate(host);
-    if (!(hosted instanceof Promise)) return answerFrom(hosted, request, exchange, serving);
-    return hosted.then((found) => answerFrom(found, request, exchange, serving));
+    const found = locate(host);
+    if (!(found instanceof Promise)) return answerAt(found, request, host, exchange);
+    return found.then((read) => answerAt(read, request, host, exchange));
   }
 
   return {
@@ -147,12 +153,14 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     shown: async (host) => (await locate(host)).site,
     live: (slug) => readLive(locate, manifests, slug),
     warm: createWarm(versions, manifests, bodies, parts.ending),
-    explain: createExplain({ locate, serving, contact: parts.contact, base_url: parts.base_url }),
+    explain: createExplain({ locate, serving, ...parts }),
   };
 }
 
 async function readLive(locate: Locate, manifests: Manifests, slug: string): Promise<Live> {
-  const { site, version } = await locate({ slug, version_id: null });
+  const located = await locate({ slug, version_id: null });
+  if (isMoved(located)) return readLive(locate, manifests, located.moved_to);
+  const { site, version } = located;
   const files = await manifests.of(version);
   if (files === null) throw unknownVersion();
   const ruled = shownByRule(files, version.rules.redirects);

@@ -43,7 +43,8 @@ const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): r
   ...SCRIPTS.map(([path, answer]): OwnPath => ["GET", path, (context) => answer(context, code)]),
 ];
 
-/** The answer to a path of the service. `handler` throws 405. */
+/** The answer to a path of the service. `handler` throws 405. Comments are at the site's present name alone: reports and scripts
+ *  answer on its former ones too, for pages that are still open there (BEYOND 17). */
 interface ServiceRoute {
   handler: () => SiteRouteHandler;
   of_comments: boolean;
@@ -79,6 +80,7 @@ function createFind(handlers: Handlers): (...asked: ServicePathRequest) => Servi
 
   async function companion(...[request, host, exchange]: ServicePathRequest): Promise<Response | null> {
     const site = await sites.shown(host);
+    if (site.slug !== host.slug) return null;
     exchange.held = site.quarantine !== null;
     const answer = await comments.companion(requests.contextOf(request, exchange), site);
     return answer === null ? null : confine(site, answer);
@@ -100,8 +102,9 @@ async function answerServicePath(
   { sites, requests }: Handlers,
   { handler, of_comments }: ServiceRoute,
   [request, host, exchange]: ServicePathRequest,
-): Promise<Response> {
+): Promise<Response | null> {
   const site = await sites.shown(host);
+  if (of_comments && site.slug !== host.slug) return null;
   exchange.held = site.quarantine !== null;
   if (site.quarantine !== null && of_comments && !isRead(request)) throw refusals.commentsOff();
   return confine(site, await handler()(requests.contextOf(request, exchange), site));

@@ -3,6 +3,7 @@
 import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
 import { diskRoom } from "./disk/room.ts";
+import { NAMES } from "./names.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
 import { NOTICES } from "./notices.ts";
@@ -27,6 +28,7 @@ import { VERSIONS } from "./versions.ts";
 /** Groups under a name of their own: `store.notes.view`. `outbox` and `notices` are for the one process that delivers. */
 const NAMED = {
   sites: SITES,
+  names: NAMES,
   versions: VERSIONS,
   previews: PREVIEWS,
   tokens: TOKENS,

@@ -9,6 +9,7 @@ import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
 import { MODERATION } from "./moderation.ts";
+import { NAMES } from "./names.ts";
 import { NOTICE_STATE } from "./notes/outbox.ts";
 import { bind, type Bound } from "./operation.ts";
 import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-accounts.ts";
@@ -21,12 +22,24 @@ import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
 export { restoreFrom } from "./sqlite/backup.ts";
 export { backupPlaces, type S3Access } from "./disk/backup-place.ts";
+export { readBrands } from "./disk/brands.ts";
 export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 const { serverAddress, census, waiting } = UPKEEP;
-const OPERATOR = { ...MODERATION, ...REPORT_CLOSING, ...AUDIT, ...NOTICE_STATE, serverAddress, census, waiting };
+const { standing: standingOfName, rename } = NAMES;
+const OPERATOR = {
+  ...MODERATION,
+  ...REPORT_CLOSING,
+  ...AUDIT,
+  ...NOTICE_STATE,
+  serverAddress,
+  census,
+  waiting,
+  standingOfName,
+  rename,
+};
 
 export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EMBEDDED>, "sweep" | "missingBlobs"> {
   sites: Sites;

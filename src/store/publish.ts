@@ -6,6 +6,7 @@ import type { Site } from "../base/types.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { auditRepeated } from "./audit.ts";
 import { quarantine } from "./moderation.ts";
+import { nameRows } from "./names.ts";
 import { type Backend, type BlobPlace, change, type Op, read, statement, steps } from "./operation.ts";
 import type { Granted } from "./people/deploy-tokens.ts";
 import type { SignedIn } from "./people/sessions.ts";
@@ -115,7 +116,6 @@ const ATTEMPTS = 3;
 
 type NewSite = Extract<PublishTarget, { kind: "new" }>;
 
-const slugTaken = statement("select 1 from sites where slug = ?1 union all select 1 from tombstones where slug = ?1");
 const insertSite = statement(
   `insert into sites (site_id, slug, owner_account_id, created_at, expires_at, network, live_version_id, deployed_at)
    values (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?4)`,
@@ -124,7 +124,8 @@ const setSpa = statement("update sites set spa_override = ? where site_id = ?");
 const storedDigest = statement<{ digest: string }>("select digest from versions where site_id = ? and version_id = ?");
 
 function* freeSlug(slugs: readonly string[]): Op<string> {
-  for (const slug of slugs) if ((yield* slugTaken.get(slug)) === null) return slug;
+  const slug = yield* nameRows.firstFree(slugs);
+  if (slug !== null) return slug;
   throw new Refusal("unavailable", "No free name was found for the site. Try again.");
 }
 

@@ -23,7 +23,7 @@ export interface Blobs {
 /** Everything serving needs of the store; a test passes its own. */
 export interface ServingStore {
   generation: Generation;
-  sites: Pick<Sites, "bySlug" | "tombstone">;
+  sites: Pick<Sites, "bySlug" | "movedTo" | "tombstone">;
   versions: Pick<Versions, "get" | "stored" | "manifest" | "left" | "firstUpload">;
   previews: Pick<Previews, "shown">;
   blobs: Blobs;

@@ -20,12 +20,23 @@ const MANAGE_TOKENS_KEPT = 20;
 
 const bySlug = statement<Site>("select * from sites where slug = ?");
 const siteById = statement<Site>("select * from sites where site_id = ?");
-const tombstone = statement<Tombstone>("select * from tombstones where slug = ?");
+const tombstone = statement<Tombstone>(
+  "select * from tombstones where slug = ?1 or site_id = (select site_id from former_slugs where slug = ?1)",
+);
+const movedTo = statement<Pick<Site, "slug">>(
+  "select slug from sites where site_id = (select site_id from former_slugs where slug = ?)",
+);
+
+function* presentName(slug: string): Op<string | null> {
+  return (yield* movedTo.get(slug))?.slug ?? null;
+}
 
 export const SITES = {
   bySlug: read((_, slug: string) => bySlug.get(slug)),
   byId: read((_, site_id: string) => siteById.get(site_id)),
-  /** The rest of a site that is gone, by its slug. */
+  /** The present name of the site that had this one before; null if none did, or if it is gone. */
+  movedTo: read((_, slug: string) => presentName(slug)),
+  /** The rest of a site that is gone, by the name that it had or by one before. */
   tombstone: read((_, slug: string) => tombstone.get(slug)),
 };
 export type Sites = Bound<typeof SITES>;

@@ -127,6 +127,7 @@ const SAID = {
   deployed: "The new version is live.",
   unchanged: "No changes: this version is live already.",
   saved: "The settings are saved.",
+  renamed: "The site has a new address. The former one leads to it.",
   deleted: "It is deleted.",
   "version-deleted": "The version is deleted: nothing is at its address any more.",
   "preview-ended": "The preview has ended: nothing is at its address any more.",

@@ -28,7 +28,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc open, svc versions, svc rollback, svc explain, svc pull, svc diff, svc forget, svc tokens, svc token, svc comments.",
+      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc rename, svc open, svc versions, svc rollback, svc explain, svc pull, svc diff, svc forget, svc tokens, svc token, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],
@@ -51,9 +51,9 @@ describe("arguments", () => {
   });
 
   test("wrong usage with --json is JSON too", async () => {
-    const ran = await home.run(["--json", "--nope"]);
+    const ran = await home.run(["--json", "--quux"]);
     expect([ran.code, ran.err]).toEqual([2, ""]);
-    expect(json(ran)).toEqual({ ok: false, error: "Unknown flag --nope. See svc --help.", code: "usage" });
+    expect(json(ran)).toEqual({ ok: false, error: "Unknown flag --quux. See svc --help.", code: "usage" });
   });
 
   test("flags may stand before the command and in one word", async () => {
@@ -98,6 +98,7 @@ describe("help and version", () => {
       "preview",
       "promote",
       "previews",
+      "rename",
       "open",
       "versions",
       "rollback",

@@ -93,6 +93,7 @@ function asSchema15(data_dir: string): void {
     ...["table webhook_states", "table webhook_deliveries", "index webhook_outbox_by_site", "table notices"],
     "index receipts_by_against",
     "index threads_open",
+    "table former_slugs",
   ]) {
     db.run(`drop ${what}`);
   }

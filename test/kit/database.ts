@@ -63,6 +63,7 @@ const SNAPSHOT = [
   "select * from previews order by preview_no",
   "select hash, site_id, kind from tokens order by 1",
   "select * from tombstones order by slug",
+  "select * from former_slugs order by slug",
   "select * from leftovers order by site_id",
   "select state, account_id from device_logins order by device_hash",
   "select count(*) from audit",

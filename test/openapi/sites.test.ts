@@ -115,6 +115,23 @@ describe("CONTRACT 4.4: sites", () => {
   });
 });
 
+test("BEYOND 17: a site's name, given and refused", async () => {
+  const path = at("/slug", own);
+  const put = (slug: unknown, status: number, code?: string) =>
+    held.ask("PUT", path, status, { body: { slug }, headers: ann.bearer, ...(code !== undefined && { code }) });
+  await put("a-name-of-its-own", 200);
+  await put("www", 400, "invalid_slug");
+  await put(7, 400, "invalid_input");
+  await held.ask("PUT", at("/slug", site), 401, { body: { slug: "x-y-z" }, headers: M(), code: "unauthorized" });
+  const other = (await held.ask("POST", "/sites", 200, { body: page("bob's"), headers: { ...ZIP, ...bob.bearer } }))
+    .body;
+  const taken = { body: { slug: "a-name-of-its-own" }, headers: bob.bearer, code: "slug_taken" };
+  await held.ask("PUT", at("/slug", other), 409, taken);
+  await held.ask("PUT", path, 403, { body: { slug: "x-y-z" }, headers: bob.bearer, code: "forbidden" });
+  const old = `${at("/explain", own)}?url=${encodeURIComponent(String(own.url))}`;
+  expect((await held.ask("GET", old, 200, { headers: ann.bearer })).body.by).toBe("former_name");
+});
+
 test("BEYOND 15: the receipt of a first version, and of one that changed something and broke something", async () => {
   const headers = bearer(own.manage_token);
   await held.ask("GET", at(`/versions/${own.version_id}/receipt`, own), 200, { headers });

@@ -2,7 +2,7 @@
  *  shown may be gone, with its version; whoever asks gets what is shown then, and no 404. */
 import { describe, expect, test } from "bun:test";
 import type { LoadedVersion, SiteRow } from "../../src/serve/cache.ts";
-import { createLocate, type SiteHost } from "../../src/serve/locate.ts";
+import { createLocate, type Hosted, type SiteHost } from "../../src/serve/locate.ts";
 import type { Site } from "../../src/base/types.ts";
 
 const idOf = (n: number) => String(n).padStart(16, "0");
@@ -14,7 +14,7 @@ function moving(gone: number) {
   const asked = { rows: 0, versions: 0 };
   const rowOf = (n: number) => {
     const site = { ...SITE, live_version_id: idOf(n) } as Site;
-    return { site, tombstone: null, live: null, previews: null, used: false } as unknown as SiteRow;
+    return { site, moved_to: null, tombstone: null, live: null, previews: null, used: false } as unknown as SiteRow;
   };
   const rows = { ready: () => undefined, read: async () => rowOf(++asked.rows), setLive: () => {} };
   const read = async (_: unknown, version_id: string) => {
@@ -26,7 +26,7 @@ function moving(gone: number) {
   const parts = { store: { previews: { shown } }, now: () => 0, base_url: "http://localhost", contact: null };
   const locate = createLocate(rows, { ready: () => undefined, read }, parts);
   const versionAt = async (host: Omit<SiteHost, "slug">) =>
-    (await locate({ slug: "lab", ...host })).version.version.version_id;
+    ((await locate({ slug: "lab", ...host })) as Hosted).version.version.version_id;
   return { asked, versionAt };
 }
 

@@ -73,6 +73,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     generation: { current: () => counter.value },
     sites: {
       bySlug: async (slug) => (asked.sites++, slug === row.slug ? { ...row } : null),
+      movedTo: async () => null,
       tombstone: async () => null,
     },
     versions: {

@@ -96,6 +96,15 @@ export const ERROR = named(
     {
       next_actions: array(NEXT_ACTION, "Ways out, where there are any."),
       field: string("Which member, parameter or header `invalid_input` is about."),
+      rule: oneOf("Of `invalid_slug`: which rule of names.", [
+        "length",
+        "characters",
+        "hyphens",
+        "drawn",
+        "reserved",
+        "brand",
+      ]),
+      slug: string("Of `slug_taken`: the name."),
       path: string("Which file it is about."),
       entry: string("Which entry of the zip it is about."),
       reason: string("Of `abuse_rejected`: what the file looks like."),

@@ -217,6 +217,7 @@ const DECIDERS = [
   "feed",
   "page_404",
   "service_404",
+  "former_name",
   "reserved",
   "primary_domain",
   "state",

@@ -29,6 +29,7 @@ import {
   withQuery,
 } from "./receipt.ts";
 import { commandFor, isBuiltAt, linkKey, shownFrom } from "./find-link.ts";
+import { nameToBe, namedResult, tellUnnamed } from "./rename.ts";
 import { thenWait } from "./wait.ts";
 import { MOST_PROOFS } from "../../client/challenge.ts";
 import { solve } from "../../client/challenge.ts";
@@ -182,10 +183,11 @@ async function tellBefore(context: Context, before: Link): Promise<void> {
 }
 
 export async function deploy(context: Context, given: CallWords): Promise<void> {
+  const naming = nameToBe(context, given);
   if (isDryRun(given)) return rehearse(context, given);
   tellLinked(context, given);
   const { content, result: answer, started } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
-  const result = withoutDeployToken(answer);
+  const { result, unnamed } = await namedResult(naming, withoutDeployToken(answer));
   const before = linkTo(context, given.argument, content, result);
   const receipt = await localReceipt(context, result, content, (built) => svc(built));
   const outcome = { content, result, receipt, elapsed_ms: context.now() - started };
@@ -193,6 +195,7 @@ export async function deploy(context: Context, given: CallWords): Promise<void> 
   const deployed = { server: context.server, credential: { token: token!, from: "this deploy" }, site_id, version_id };
   await thenWait(context, given, deployed, (more) => tell(context, given, outcome, more));
   if (before !== undefined && !given.has("quiet")) await tellBefore(context, before);
+  if (unnamed !== null) tellUnnamed(context, result, unnamed);
 }
 
 /** The link that this place had: its own, else that of the project whose build folder it is. */

@@ -27,6 +27,7 @@ export const COMMANDS: readonly Command[] = [
       "files out, with the syntax of a .gitignore.",
     ],
     flags: [
+      { name: "name", value: "name", help: "the site's name, the first part of its address; needs a login" },
       DRY_RUN_FLAG,
       WAIT_FLAG,
       { ...YES_FLAG, help: "publish a folder without a page unasked" },
@@ -86,6 +87,17 @@ export const COMMANDS: readonly Command[] = [
     details: [],
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./previews.ts").then(({ PREVIEW_COMMANDS }) => PREVIEW_COMMANDS.previews(...call)),
+  },
+  {
+    name: "rename",
+    arguments: ["<name>"],
+    summary: "Give a site of yours the name that you choose",
+    details: [
+      "A name has 3 to 40 of a to z, 0 to 9 and single hyphens between them. The site has its new",
+      "address at once, and each that it had before leads there for good. Needs a login or SVC_TOKEN.",
+    ],
+    flags: [SITE_FLAG, JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./rename.ts").then(({ rename }) => rename(...call)),
   },
   {
     name: "open",

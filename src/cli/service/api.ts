@@ -17,7 +17,7 @@ import { FIGURES } from "./wire.ts";
 export type Body = Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array>;
 
 export interface ApiCall {
-  method: "GET" | "POST" | "PATCH" | "DELETE";
+  method: "GET" | "POST" | "PUT" | "PATCH" | "DELETE";
   /** Below the server's base, query included. */
   path: string;
   credential: Credential | null;

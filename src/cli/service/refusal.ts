@@ -90,7 +90,7 @@ const CONTENT_CODES = new Set([
 
 /** Words that mean something only to the writer of a request; a person typed a command. */
 const OF_REQUESTS =
-  /\b(headers?|Authorization|Bearer|Content-Type|If-Match|Idempotency-Key|credential|GET|POST|PATCH)\b/;
+  /\b(headers?|Authorization|Bearer|Content-Type|If-Match|Idempotency-Key|credential|GET|POST|PUT|PATCH)\b/;
 
 /** The API's sentences without those about requests. */
 const forPeople = (error: string): string =>

@@ -1,4 +1,5 @@
 /** Brands that phishing pages pass themselves off as. The list is the operator's: DATA/brands.txt. */
+import { brandsIn } from "../../base/brand-list.ts";
 import { plainWords } from "./facts.ts";
 
 export interface Brand {
@@ -10,19 +11,8 @@ export interface Brand {
   domains: readonly string[];
 }
 
-/** Each line is `name domain…`; a name of several words is in quotes. A line that cannot be read is left out. */
-export function parseBrands(text: string): Brand[] {
-  return text.split(/\r?\n/).flatMap((line) => {
-    const [, quoted, plain, rest] = /^\s*(?:"([^"]+)"|([^\s"#]\S*))\s+([^#]*)/.exec(line) ?? [];
-    const name = quoted ?? plain;
-    const domains =
-      rest
-        ?.toLowerCase()
-        .split(/\s+/)
-        .filter((domain) => /^[\w-]+(?:\.[\w-]+)+$/.test(domain)) ?? [];
-    return name && domains.length > 0 ? [{ name, word: plainWords(name), domains }] : [];
-  });
-}
+export const parseBrands = (text: string): Brand[] =>
+  brandsIn(text).map(({ name, domains }) => ({ name, word: plainWords(name), domains }));
 
 export const isBelow = (hostname: string, domains: readonly string[]): boolean =>
   domains.some((domain) => hostname === domain || hostname.endsWith(`.${domain}`));

@@ -1,7 +1,8 @@
 /** `POST /sites/:id/previews?name=`: a deploy that does not go live (BEYOND 7). It is judged, counted and charged like any other. */
 import type { Deployed } from "../../deploy/job.ts";
 import { Refusal } from "../../base/errors.ts";
-import { fitsPreview, siteUrl, urlBeside } from "../../http/hosts.ts";
+import { fitsPreview } from "../../base/preview-names.ts";
+import { siteUrl, urlBeside } from "../../http/hosts.ts";
 import type { Ctx, SiteCtx } from "../context.ts";
 import { siteToUpdate, uploadFor } from "./deploy.ts";
 import { addFigures, dryRun, isDryRun } from "./result.ts";

@@ -81,12 +81,17 @@ const UNSHOWN = `select version_id, site_id from versions join sites using (site
 const MISPLACED = `select name, previews.site_id as site_id from previews join versions using (version_no)
   where previews.site_id <> versions.site_id`;
 
+/** A former name is nobody's present one, and its site is there or has a tombstone (BEYOND 17). */
+const MISNAMED = `select slug, site_id from former_slugs where slug in (select slug from sites)
+  or (site_id not in (select site_id from sites) and site_id not in (select site_id from tombstones))`;
+
 function databaseFaults(db: Database): string[] {
   const found = db.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
   const dangling = db.query<{ table: string; parent: string }, []>("PRAGMA foreign_key_check").all();
   const astray = db.query<{ version_id: string; site_id: string }, []>(ASTRAY).all();
   const unshown = db.query<{ version_id: string; site_id: string }, []>(UNSHOWN).all();
   const misplaced = db.query<{ name: string | null; site_id: string }, []>(MISPLACED).all();
+  const misnamed = db.query<{ slug: string; site_id: string }, []>(MISNAMED).all();
   return [
     ...found.map((row) => row.integrity_check).filter((text) => text !== "ok"),
     ...dangling.map(({ table, parent }) => `a row of ${table} names a row of ${parent} that is not there`),
@@ -95,6 +100,7 @@ function databaseFaults(db: Database): string[] {
       ({ version_id, site_id }) => `nothing shows the version ${version_id} of ${site_id} as it is stored`,
     ),
     ...misplaced.map(({ name, site_id }) => `the preview ${name} of ${site_id} shows another site's version`),
+    ...misnamed.map(({ slug, site_id }) => `the former name ${slug} of ${site_id} leads to no site, or is one's own`),
   ];
 }
 

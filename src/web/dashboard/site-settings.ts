@@ -1,9 +1,11 @@
-/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, and the way to its deletion (WEB 6). */
+/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, its address, and the way to its deletion
+ *  (WEB 6). */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
+import { renameSite } from "../../routes/names.ts";
 import type { SiteChange } from "../../store/ownership.ts";
 import { csrfOf } from "../frame.ts";
 import { alertBox, button, csrfField, field, linkButton, radios } from "../parts.ts";
@@ -54,6 +56,31 @@ function settingsForm(site: Site, spa_now: boolean, csrf: string, refused?: Refu
   </section>`;
 }
 
+/** The form of the site's name. `former`: the names that lead to it. */
+function addressForm(site: Site, former: readonly string[], ctx: SignedIn, refused?: RefusedSettings): Html {
+  const { sites_domain } = ctx.parts.config;
+  return html`<section class="card" aria-labelledby="address">
+    <h2 id="address">Address</h2>
+    <form class="fields" method="post" action="${pathOfSite(site.site_id)}/slug">
+      ${csrfField(csrfOf(ctx)!)}
+      ${field({
+        name: "slug",
+        label: "Name",
+        value: refused?.sent.get("slug") ?? site.slug,
+        refusal: refused?.refusal,
+        hint: html`The part before <code>.${sites_domain}</code>: 3 to 40 letters from a to z, digits and hyphens.`,
+        attributes: html`required maxlength="40" autocomplete="off" autocapitalize="none" spellcheck="false"`,
+      })}
+      <p class="small dim">
+        The address that it has now stays the site's and leads to the new one, for good. Visitors who comment get a new
+        name there.
+      </p>
+      ${button("Change the address")}
+    </form>
+    ${former.length > 0 && html`<p class="small dim">Former names, which lead here: ${former.join(", ")}.</p>`}
+  </section>`;
+}
+
 const deleteSection = ({ site_id }: Site): Html =>
   html`<section class="card" aria-labelledby="delete">
     <h2 id="delete">Delete</h2>
@@ -66,11 +93,12 @@ const deleteSection = ({ site_id }: Site): Html =>
 async function settingsPage(ctx: SignedIn, site: Site, refused?: RefusedSettings): Promise<Response> {
   const live = await ctx.parts.store.versions.get(site.site_id, site.live_version_id);
   if (live === null) return settingsPage(ctx, await ownSite(ctx), refused);
+  const former = await ctx.parts.store.names.former(site.site_id);
   const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)}
     <div class="narrow stack">
       ${settingsForm(site, live.spa_enabled === 1, csrfOf(ctx)!, refused)}
       <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
-      ${deleteSection(site)}
+      ${addressForm(site, former, ctx, refused)} ${deleteSection(site)}
     </div>`;
   return answerSitePage(ctx, site, { tab: "settings", body, has_primary: true, refusal: refused?.refusal });
 }
@@ -105,6 +133,17 @@ const saveSettings = accountForm({
   again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
+/** `POST …/slug`. */
+const saveName = accountForm({
+  page: settingsPath,
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const { slug } = await renameSite(ctx, site, (fields.get("slug") ?? "").trim(), ctx.caller);
+    return slug === site.slug ? settingsPath(ctx) : `${settingsPath(ctx)}?done=renamed`;
+  },
+  again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The settings in two lines, with the way to change them. */
 export function settingsCard(site: Site, spa_now: boolean): Html {
   const spa = site.spa_override === null ? `decided by the files (${spa_now ? "on" : "off"})` : spaValue(site);
@@ -117,11 +156,12 @@ export function settingsCard(site: Site, spa_now: boolean): Html {
   return html`<section class="card" aria-labelledby="settings">
     <h2 id="settings">Settings</h2>
     <p>Single-page app: ${spa}.<br />Comments: ${comments[site.comments_mode]}.</p>
-    <p><a href="${pathOfTab(site.site_id, "settings")}">Change settings, or delete this site</a></p>
+    <p><a href="${pathOfTab(site.site_id, "settings")}">Change settings or the address, or delete this site</a></p>
   </section>`;
 }
 
 export const SETTINGS_ROWS: readonly Route[] = [
   ["GET", "/dashboard/sites/:id/settings", showSettings],
   ["POST", "/dashboard/sites/:id/settings", saveSettings],
+  ["POST", "/dashboard/sites/:id/slug", saveName],
 ];

@@ -24,6 +24,7 @@ const CLIENT = [
     "visible",
     "units",
     "random",
+    "site-names",
   ].map((name) => `src/base/${name}.ts`),
 ];
 

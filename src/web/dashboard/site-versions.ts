@@ -166,16 +166,18 @@ function askedAgain(ctx: SignedIn, site: Site, { withheld, may_change }: Version
   const version_id = ctx.query.get("sure") ?? "";
   if (!may_change || !withheld.has(version_id)) return false;
   const path = `${pathOfVersion(site.site_id, version_id)}/delete`;
-  return html`<section class="card" aria-labelledby="sure">
-    <h2 id="sure" tabindex="-1" autofocus>Show the secret again?</h2>
-    ${warningBox(html`A secret was seen in version ${version_id}. Live again, everybody could read it.`)}
-    <form method="post" action="${pathOfSite(site.site_id)}/rollback" class="actions">
-      ${csrfField(csrfOf(ctx)!)} <input type="hidden" name="sure" value="true" />
-      ${linkButton(path, "Delete this version", { kind: "primary" })}
-      ${button("Make it live all the same", { attributes: html`name="version_id" value="${version_id}"` })}
-      <a href="${pathOfTab(site.site_id, "versions")}">Cancel</a>
-    </form>
-  </section>`;
+  return html`<div class="narrow">
+    <section class="card prose" aria-labelledby="sure">
+      <h2 id="sure" tabindex="-1" autofocus>Show the secret again?</h2>
+      ${warningBox(html`A secret was seen in version ${version_id}. Live again, everybody could read it.`)}
+      <form method="post" action="${pathOfSite(site.site_id)}/rollback" class="actions">
+        ${csrfField(csrfOf(ctx)!)} <input type="hidden" name="sure" value="true" />
+        ${linkButton(path, "Delete this version", { kind: "primary" })}
+        ${button("Make it live all the same", { attributes: html`name="version_id" value="${version_id}"` })}
+        <a href="${pathOfTab(site.site_id, "versions")}">Cancel</a>
+      </form>
+    </section>
+  </div>`;
 }
 
 async function versionsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promise<Response> {
@@ -195,11 +197,12 @@ async function versionsPage(ctx: SignedIn, site: Site, refusal?: Refusal): Promi
         )}`,
   );
   const path = pathOfTab(site.site_id, "versions");
-  const body = html`${alertBox(refusal)} ${heldNotice(ctx, site)} ${askedAgain(ctx, site, list)}
-    ${rollbackForm(ctx, site, html`${lists}`)}
+  const asked = askedAgain(ctx, site, list);
+  const body = html`${alertBox(refusal)} ${heldNotice(ctx, site)}
+    <div class="stack">${asked} ${rollbackForm(ctx, site, html`${lists}`)}</div>
     ${pagesNav(shown.page, shown.pages, (to) => hrefOf(path, { page: pageField(to) }))}
     <p class="small dim below-list">Times are UTC.</p>`;
-  return answerSitePage(ctx, site, { tab: "versions", body, refusal });
+  return answerSitePage(ctx, site, { tab: "versions", body, has_primary: asked !== false, refusal });
 }
 
 /** `GET …/versions?page=`. */

@@ -81,6 +81,7 @@ describe("what strangers send", () => {
       [`${own}/delete`, { confirm: PROBE }],
       [`${own}/versions/${site.version_id}/delete`, { confirm: PROBE }],
       [`${own}/rollback`, { version_id: PROBE }],
+      [`${own}/slug`, { slug: PROBE }],
       ["/dashboard/delete", { site: site.site_id, confirm: PROBE }],
     ];
     for (const [path, fields] of sent) {
@@ -105,6 +106,7 @@ describe("forged writes", () => {
     ["/dashboard/delete", { site, confirm: "delete 1 site" }],
     [`/dashboard/sites/${site}/settings`, { label: "forged", spa: "on" }],
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
+    [`/dashboard/sites/${site}/slug`, { slug: "forged-name" }],
     [`/dashboard/sites/${site}/previews`, { end: "x" }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
     [`/dashboard/sites/${site}/versions/0123456789abcdef/delete`, { confirm: "delete" }],
@@ -175,6 +177,7 @@ describe("forged writes", () => {
     const next: Record<string, string> = {
       [`${own}/settings`]: `${own}/settings`,
       [`${own}/rollback`]: `${own}/versions`,
+      [`${own}/slug`]: `${own}/settings`,
       [`${own}/previews`]: `${own}/previews`,
       [`${own}/delete`]: `${own}/delete`,
       [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,

@@ -14,39 +14,27 @@ interface ZipEntry {
 
 interface ZipSite {
   zip: Uint8Array<ArrayBuffer>;
-  /** By what its directory says, before anything is unpacked; empty if it cannot be read. */
+  /** By what its directory says: nothing is unpacked. Empty if it cannot be read. */
   entries: ZipEntry[];
-  /** Empty if it cannot be unpacked. */
-  unpack(): FilesByPath;
 }
 
-const isFile = (name: string): boolean => !name.endsWith("/") && droppedAs(name) === null;
-
-/** A zip that is cut off or damaged has no files: the server says what is wrong with it. fflate is loaded here and not before, as its
+/** A zip that is cut off or damaged has no entries: the server says what is wrong with it. fflate is loaded here and not before, as its
  *  tables take long to make. */
 export async function readZip(location: string): Promise<ZipSite> {
   const { buffer, byteOffset, byteLength } = await readFile(location);
   const zip = new Uint8Array(buffer as ArrayBuffer, byteOffset, byteLength);
   const { unzipSync } = await import("fflate");
   const entries: ZipEntry[] = [];
-  const orNone = <T>(work: () => T, none: T): T => {
-    try {
-      return work();
-    } catch {
-      return none;
-    }
-  };
   const note = ({ name, originalSize }: { name: string; originalSize: number }): boolean => {
-    if (isFile(name)) entries.push({ path: name, bytes: originalSize });
+    if (!name.endsWith("/") && droppedAs(name) === null) entries.push({ path: name, bytes: originalSize });
     return false;
   };
-  orNone(() => unzipSync(zip, { filter: note }), {});
-  const unpacked = () => unzipSync(zip, { filter: ({ name }) => isFile(name) });
-  return {
-    zip,
-    entries,
-    unpack: () => new Map(Object.entries(orNone(unpacked, {})) as [string, Uint8Array<ArrayBuffer>][]),
-  };
+  try {
+    unzipSync(zip, { filter: note });
+  } catch {
+    return { zip, entries: [] };
+  }
+  return { zip, entries };
 }
 
 /** All files of a zip. Throws if it is damaged. */

@@ -134,7 +134,7 @@ export const SETTINGS = {
     flag: "--signup",
     variables: ["SVC_SIGNUP"],
     fallback: "open",
-    meaning: "who may make an account",
+    meaning: "who may create an account",
     allowed: "open, invite or closed",
     parse: oneOf("open", "invite", "closed"),
   }),

@@ -9,9 +9,11 @@ export interface DiffLine {
   after: number;
 }
 
-/** A way of more steps than this is not looked for: what lies between the equal ends is replaced as a whole. Its square is the
+/** A way of more steps than this is not looked for: the texts are cut at lines that each of them has once. Its square is the
  *  work: some 4 ms at most. */
 const MOST_STEPS = 300;
+/** The same between two such lines, of which there are many: what is further apart is replaced as a whole. */
+const MOST_STEPS_BETWEEN = 64;
 
 /** The lines of a text. One at its end that is no line is none. */
 export function linesOf(text: string): string[] {
@@ -24,8 +26,8 @@ export function linesOf(text: string): string[] {
 type Trace = Int32Array[];
 
 /** Null if the way is too long. `a` and `b` are numbers that stand for lines. */
-function traceOf(a: Int32Array, b: Int32Array): Trace | null {
-  const most = Math.min(a.length + b.length, MOST_STEPS);
+function traceOf(a: Int32Array, b: Int32Array, most_steps: number): Trace | null {
+  const most = Math.min(a.length + b.length, most_steps);
   const reached = new Int32Array(2 * most + 3);
   const trace: Trace = [];
   for (let steps = 0; steps <= most; steps++) {
@@ -42,9 +44,15 @@ function traceOf(a: Int32Array, b: Int32Array): Trace | null {
   return null;
 }
 
-/** The steps from the beginning: true for a line that goes, false for one that comes, and how many equal lines are before it. */
-function stepsOf(trace: Trace, a_length: number, b_length: number): { removes: boolean; x: number; y: number }[] {
-  const steps: { removes: boolean; x: number; y: number }[] = [];
+/** A line that goes or comes, once so many lines of the text before are behind it. */
+interface Step {
+  removes: boolean;
+  x: number;
+}
+
+/** The steps from the beginning. */
+function stepsOf(trace: Trace, a_length: number, b_length: number): Step[] {
+  const steps: Step[] = [];
   let [x, y] = [a_length, b_length];
   for (let d = trace.length - 1; d > 0; d--) {
     const before = trace[d - 1]!;
@@ -54,10 +62,58 @@ function stepsOf(trace: Trace, a_length: number, b_length: number): { removes: b
     const from_k = comes ? k + 1 : k - 1;
     const from_x = at(from_k);
     const from_y = from_x - from_k;
-    steps.push({ removes: !comes, x: from_x, y: from_y });
+    steps.push({ removes: !comes, x: from_x });
     [x, y] = [from_x, from_y];
   }
   return steps.reverse();
+}
+
+/** Places of the lines that each text has once, as many of them as stand in one order in both. */
+function anchorsOf(a: Int32Array, b: Int32Array): { x: number; y: number }[] {
+  const once = (lines: Int32Array): Map<number, number> => {
+    const places = new Map<number, number>();
+    lines.forEach((line, at) => places.set(line, places.has(line) ? -1 : at));
+    return places;
+  };
+  const [in_a, in_b] = [once(a), once(b)];
+  const pairs = [...in_a].flatMap(([line, x]) => {
+    const y = in_b.get(line) ?? -1;
+    return x < 0 || y < 0 ? [] : [{ x, y }];
+  });
+  // The longest increasing run of `y`, by patience: each pile's top, and what was on the pile before when it came.
+  const tops: number[] = [];
+  const before = pairs.map(({ y }, n) => {
+    let [low, high] = [0, tops.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (pairs[tops[middle]!]!.y < y) low = middle + 1;
+      else high = middle;
+    }
+    tops[low] = n;
+    return low > 0 ? tops[low - 1]! : -1;
+  });
+  const run: { x: number; y: number }[] = [];
+  for (let n = tops.at(-1) ?? -1; n >= 0; n = before[n]!) run.push(pairs[n]!);
+  return run.reverse();
+}
+
+/** From one text to the other, `x0` lines on. */
+function stepsFrom(a: Int32Array, b: Int32Array, x0: number, most_steps: number): Step[] {
+  const trace = traceOf(a, b, most_steps);
+  if (trace !== null) return stepsOf(trace, a.length, b.length).map(({ removes, x }) => ({ removes, x: x0 + x }));
+  const anchors = most_steps === MOST_STEPS ? anchorsOf(a, b) : [];
+  if (anchors.length === 0) {
+    const removed = Array.from(a, (_, n) => ({ removes: true, x: x0 + n }));
+    return [...removed, ...Array.from(b, () => ({ removes: false, x: x0 + a.length }))];
+  }
+  const steps: Step[] = [];
+  let [from_x, from_y] = [0, 0];
+  for (const { x, y } of [...anchors, { x: a.length, y: b.length }]) {
+    const between = [a.subarray(from_x, x), b.subarray(from_y, y)] as const;
+    for (const step of stepsFrom(...between, x0 + from_x, MOST_STEPS_BETWEEN)) steps.push(step);
+    [from_x, from_y] = [x + 1, y + 1];
+  }
+  return steps;
 }
 
 /** How many lines at one end are equal. */
@@ -92,16 +148,10 @@ export function diffLines(before: readonly string[], after: readonly string[]): 
   const removed = (): void => void lines.push({ kind: "removed", text: before[x]!, before: ++x, after: 0 });
   const added = (): void => void lines.push({ kind: "added", text: after[y]!, before: 0, after: ++y });
   same(head);
-  const trace = traceOf(...numbered(a, b));
-  if (trace === null) {
-    a.forEach(removed);
-    b.forEach(added);
-  } else {
-    for (const step of stepsOf(trace, a.length, b.length)) {
-      same(head + step.x);
-      if (step.removes) removed();
-      else added();
-    }
+  for (const step of stepsFrom(...numbered(a, b), 0, MOST_STEPS)) {
+    same(head + step.x);
+    if (step.removes) removed();
+    else added();
   }
   same(before.length);
   return lines;

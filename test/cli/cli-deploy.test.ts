@@ -257,5 +257,12 @@ describe("CONTRACT 8: a zip in the place of a folder", () => {
     const cwd = await home.write("large-zips", { "site.zip": zipOf({ "a.txt": "a".repeat(100_001) }) });
     const { code, err } = await home.run(["site.zip"], { cwd });
     expect([code, err.includes("site.zip is 100001 bytes large")]).toEqual([1, true]);
+    expect(err).toContain("Leave files out of the zip");
+    await home.write("large-zips", { "site.zip": crypto.getRandomValues(new Uint8Array(60_001)) });
+    const unread = await home.run(["site.zip"], { cwd });
+    expect([unread.code, unread.err.includes("site.zip is 60001 bytes large, and the server takes 60000")]).toEqual([
+      1,
+      true,
+    ]);
   });
 });

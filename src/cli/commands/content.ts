@@ -74,12 +74,21 @@ function raised(needs: Parameters<typeof limitsRaised>[0], limits: UploadLimits)
   return command === null ? "" : ` Or the server's operator raises the limits: ${command}`;
 }
 
-function checkLimits(source: string, files: readonly Sized[], bytes: number, limits: UploadLimits): void {
+interface CheckedContent {
+  source: string;
+  files: readonly Sized[];
+  bytes: number;
+  /** Its size, where a zip is there already. */
+  zip_bytes?: number;
+  /** The way to make it smaller. */
+  less: string;
+}
+
+function checkLimits({ source, files, bytes, zip_bytes, less }: CheckedContent, limits: UploadLimits): void {
   if (files.length === 0) {
     throw new Failure("empty_deploy", `${source} holds nothing to deploy. Name the folder that your build writes to.`);
   }
-  const less = "Leave files out with a .svcignore, or deploy a smaller folder.";
-  const raise = raised({ files: files.length, bytes }, limits);
+  const raise = raised({ files: files.length, bytes, ...(zip_bytes !== undefined && { zip_bytes }) }, limits);
   if (files.length > limits.max_files) {
     const too_large = bytes > limits.max_bytes ? ` It is too large as well: ${sizesOf(bytes, limits.max_bytes)}.` : "";
     const has = `${source} has ${count(files.length, "file")}, and the server takes ${limits.max_files} in one deploy.${too_large}`;
@@ -103,17 +112,32 @@ async function readContent(
   if (isZip(location) && statSync(location).isFile()) return zipAt(server, location, how);
   const [limits, listing] = await Promise.all([askLimits(server), listFiles(location)]);
   const bytes = listing.files.reduce((sum, file) => sum + file.bytes, 0);
-  checkLimits(source, listing.files, bytes, limits);
+  const less = "Leave files out with a .svcignore, or deploy a smaller folder.";
+  checkLimits({ source, files: listing.files, bytes, less }, limits);
   const files = await readFiles(listing.files);
   return { ...how, location, files, bytes, secrets: listing.secrets, limits };
 }
 
-/** The content of a zip: sent as it is. One that cannot be read goes to the server, which says why. */
+const NO_BYTES = new Uint8Array(0);
+const LESS_IN_ZIP = "Leave files out of the zip, or compress images and media.";
+
+/** The content of a zip: sent as it is, so its files are names alone here. One that cannot be read goes to the server, which says why. */
 async function zipAt(server: Server, location: string, how: Pick<Content, "source" | "looked_up">): Promise<Content> {
-  const [limits, { zip, entries, unpack }] = await Promise.all([askLimits(server), readZip(location)]);
+  const { source } = how;
+  const limits = await askLimits(server);
+  const zip_bytes = statSync(location).size;
+  if (zip_bytes > limits.max_zip_bytes) {
+    const raise = raised({ files: 0, bytes: 0, zip_bytes }, limits);
+    throw new Failure(
+      "zip_too_large",
+      `${source} is ${sizesOf(zip_bytes, limits.max_zip_bytes)}. ${LESS_IN_ZIP}${raise}`,
+    );
+  }
+  const { zip, entries } = await readZip(location);
   const bytes = entries.reduce((sum, entry) => sum + entry.bytes, 0);
-  if (entries.length > 0) checkLimits(how.source, entries, bytes, limits);
-  return { ...how, location, files: unpack(), zip, bytes, secrets: [], limits };
+  if (entries.length > 0) checkLimits({ source, files: entries, bytes, zip_bytes, less: LESS_IN_ZIP }, limits);
+  const files: FilesByPath = new Map(entries.map(({ path }) => [path, NO_BYTES]));
+  return { ...how, location, files, zip, bytes, secrets: [], limits };
 }
 
 /** The content at a place that a person or a link named. */

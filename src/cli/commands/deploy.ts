@@ -84,7 +84,18 @@ export function tellContent({ terminal, server }: Context, { source, files, byte
   terminal.say(text`  ${count(files.size, "file")}, ${size(bytes)} from ${source}`);
   const other = notTheGiven(server);
   if (other !== null) terminal.say(dim(text`  ${other}`));
-  if (secrets.length > 0) terminal.say(dim(text`  Left out, as always: ${secrets.slice(0, 5).join(", ")}`));
+  tellLeftOut(terminal, secrets);
+}
+
+/** On a terminal more names than these would move the URL off the screen. */
+const MOST_LEFT_OUT = 20;
+
+/** Printed with `--json` too: whoever looks for a file that was not sent must learn why. */
+export function tellLeftOut(terminal: Context["terminal"], secrets: readonly string[]): void {
+  if (secrets.length === 0) return;
+  const shown = terminal.columns === null ? secrets : secrets.slice(0, MOST_LEFT_OUT);
+  const more = secrets.length > shown.length ? ` and ${secrets.length - shown.length} more` : "";
+  terminal.insist(dim(text`  Left out, as always: ${shown.join(", ")}${more}`));
 }
 
 interface DeployOutcome {
@@ -105,6 +116,7 @@ function tell(
   terminal.ifStopped(null);
   if (given.json) {
     terminal.json({ ...deployJson(result, content, elapsed_ms), ...more });
+    tellLeftOut(terminal, content.secrets);
     return tellReceipt(terminal, receipt);
   }
   terminal.say(text`\n  ${green("✓")} Live in ${seconds(elapsed_ms)}`);

@@ -4,7 +4,7 @@ import { uploadIdentity } from "../../client/collect.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, CallWords } from "../command.ts";
 import { contentAt, contentOfProject, requireExisting, type Content } from "./content.ts";
-import { tellContent } from "./deploy.ts";
+import { tellContent, tellLeftOut } from "./deploy.ts";
 import {
   deployJson,
   isDryRun,
@@ -157,6 +157,7 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
   tellWhat(context, given, content, outcome);
   if (given.json) {
     terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed, ...more });
+    tellLeftOut(terminal, content.secrets);
     tellQuarantine(terminal, quarantine);
     return tellReceipt(terminal, receipt);
   }
@@ -178,7 +179,7 @@ function tell(context: Context, given: CallWords, opened: OpenedSite, content: C
 /** Publishes the next version. Nothing is sent if the content is live already and no setting is changed. */
 async function send(context: Context, opened: OpenedSite, given: CallWords, spinner: Spinner) {
   const content = await contentOf(context, opened, given.argument);
-  const isLive = uploadIdentity(content.files) === opened.record.live_version_id;
+  const isLive = content.zip === undefined && uploadIdentity(content.files) === opened.record.live_version_id;
   const idle = isLive && settingsQuery(given) === null;
   if (idle) return { content, result: unchanged(opened) };
   const result = await publish(context, opened, given, { content, shape: DEPLOY_RESULT, spinner });

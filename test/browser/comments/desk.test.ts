@@ -48,7 +48,7 @@ describe("settings", () => {
     expect(await named(browser, "heading")).toEqual(["Harbour guide", "Comments are off"]);
     await byRole(browser, "radiogroup", "Who may write");
     await press(browser, "button", "Turn on comments");
-    expect(searchOf(await browser.shows("The settings are saved."))).toBe("?show=open&done=saved");
+    expect(searchOf(await browser.shows("Comments are on: anyone may write"))).toBe("?show=open&done=comments-on");
     expect(await seenByAll("/")).toEqual([]);
     expect(await named(browser, "textbox")).toEqual([]); // no passcode in this mode
     await press(browser, "radio", "People with a passcode");

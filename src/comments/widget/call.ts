@@ -13,14 +13,6 @@ export interface Answer {
 /** Whole: a page may have a `base` of its own. */
 export const COMMENTS = `${location.origin}/_svc/comments/`;
 
-/** The site was renamed while the page was open: its host leads elsewhere, where no call from here is answered (BEYOND 17). */
-const MOVED: Answer = {
-  status: 308,
-  body: { error: "This site has a new address. Copy what you have written, then reload the page." },
-  etag: null,
-  location: null,
-};
-
 const NONE: Answer = { status: 0, body: {}, etag: null, location: null };
 
 export async function call(
@@ -34,9 +26,7 @@ export async function call(
       method,
       headers: body ? { "content-type": "application/json", ...headers } : headers,
       ...(body && { body: JSON.stringify(body) }),
-      redirect: "manual",
     });
-    if (response.type === "opaqueredirect") return MOVED;
     const text = await response.text();
     return {
       status: response.status,

@@ -21,8 +21,6 @@ const isNews = ({ comments }: Thread, before: Thread | undefined): Comment[] =>
 export class Session {
   access: Access = "open";
   viewer: Viewer = NOBODY;
-  /** The site has another name now. What is shown and typed stays, for its reader to copy. */
-  moved = false;
   mode = "";
   /** The page's path as the server has it. */
   page = "";
@@ -83,10 +81,6 @@ export class Session {
   take(answer: Answer): void {
     this.news = 0;
     if (answer.status === 304) return;
-    if (answer.status === 308) {
-      this.moved = true;
-      return this.changed();
-    }
     this.access = accessOf(answer);
     if (this.access === "open") this.merge(answer.body as unknown as ThreadsView);
     else if (this.access !== "silent") this.threads = [];

@@ -21,7 +21,6 @@ beforeAll(async () => {
     "index.html": THEMED,
     "rtl.html": RTL,
     "night.html": article("<style>body { background: #101418; color: #eee }</style>"),
-    "short.html": article("<style>body { padding: 0 16px !important }</style>"),
     "paper.html": article("<style>body { background: #fff; color: #222 }</style>"),
   });
   for (const page of ["/index.html", "/rtl.html"]) {
@@ -30,7 +29,6 @@ beforeAll(async () => {
     await site.writeOn({ exact: "nobody wrote this here" }, page + "x".repeat(300), { page, by: root });
     await site.write("A page-level remark", site.origin + page, root);
   }
-  await site.writeOn({ exact: "The last boat leaves at noon." }, "Does it?", { page: "/short.html" });
 }, 60_000);
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -164,13 +162,6 @@ describe("under a finger", () => {
     await browser.type("By thumb");
     await tap(browser, "button", "Post");
     await panelShows(browser, "By thumb");
-  });
-
-  test("a pin beside a short line at the window's edge makes nothing scroll sideways", async () => {
-    await open("/short.html");
-    await byRole(browser, "button", /^Thread on/);
-    const lies = `document.querySelector("svc-comments").shadowRoot.querySelector(".pin").dataset.lies`;
-    expect([await browser.evaluate<string>(lies), await beyond()]).toEqual(["beside", 0]);
   });
 
   test("what can be pressed is 44 px high, pins with what surrounds them too", async () => {

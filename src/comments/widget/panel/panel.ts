@@ -169,9 +169,8 @@ export class Panel {
 
   private drawNotice(): void {
     const { session } = this.parts.hands;
-    const words = session.moved
-      ? "This site has a new address. Reload the page."
-      : session.access === "silent"
+    const words =
+      session.access === "silent"
         ? "The comments cannot be reached now."
         : session.access === "open" && session.foreign
           ? "Open the page itself to write here."

@@ -3,7 +3,7 @@ import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Refusal } from "../src/base/errors.ts";
-import { receiveZip, takeZip } from "../src/deploy/upload-file.ts";
+import { receiveZip, takeZip } from "../src/deploy/zip-files.ts";
 import { build } from "../src/pipeline/index.ts";
 import { scanAbuse } from "../src/pipeline/abuse/index.ts";
 import { mediaType } from "../src/base/media-types.ts";

@@ -21,3 +21,6 @@ export function brandsIn(text: string): ListedBrand[] {
     return name && domains.length > 0 ? [{ name, domains }] : [];
   });
 }
+
+/** As people write them. */
+export const brandNames = (text: string): string[] => brandsIn(text).map(({ name }) => name);

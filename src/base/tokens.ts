@@ -2,7 +2,7 @@
  *  token's SHA-256 is ever stored. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { randomHex, randomKey, randomName, randomWord } from "./random.ts";
-import { WORDS } from "./site-names.ts";
+import { WORDS } from "./slugs.ts";
 
 type TokenPrefix =
   "svc_manage_" | "svc_claim_" | "svc_session_" | "svc_deploy_" | "svc_device_" | "svc_invite_" | "svc_owner_" | "fau_";

@@ -6,7 +6,7 @@ import type { Published, PublishTarget } from "../store/publish.ts";
 import type { Bounds, Charged } from "../store/quotas.ts";
 import type { ChangeCounts } from "../store/receipts.ts";
 import type { NewToken } from "../store/sites.ts";
-import type { UploadFile } from "./upload-file.ts";
+import type { UploadFile } from "./zip-files.ts";
 
 /** The bytes of an upload. */
 export interface UploadBody {

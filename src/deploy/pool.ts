@@ -19,7 +19,7 @@ import {
   type UploadFile,
   type PackedVersion,
   packedFile,
-} from "./upload-file.ts";
+} from "./zip-files.ts";
 import type {
   CarryJob,
   DeployAnswer,

@@ -12,7 +12,7 @@ import { serviceClock } from "../run/thread.ts";
 import { compareUploads, countChanges, openStore, readBrands, type Store } from "../store/index.ts";
 import { DamagedBlob, diskRefusal, refusals, refuseCollision } from "../store/refusals.ts";
 import type { ChangedFile, Changes, Versions, Stored } from "../store/versions.ts";
-import { takeZip } from "./upload-file.ts";
+import { takeZip } from "./zip-files.ts";
 import type {
   Deployed,
   DeployOutcome,

@@ -4,8 +4,8 @@ import { type Config, ConfigError } from "../config/index.ts";
 import { type Operations, readBrands } from "../store/operations.ts";
 import type { ListedSite, SiteAct, SiteSort } from "../store/moderation.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
-import { brandsIn } from "../base/brand-list.ts";
-import { faultOfName } from "../base/site-names.ts";
+import { brandNames } from "../base/brand-list.ts";
+import { faultOfName } from "../base/slugs.ts";
 import { siteState } from "../base/site-state.ts";
 import { isSiteId } from "../base/tokens.ts";
 import type { Site } from "../base/types.ts";
@@ -152,8 +152,7 @@ const rename: OperatorCommand = {
 };
 
 function refuseUnfit(slug: string, settings: Config): void {
-  const brands = brandsIn(readBrands(settings.data_dir)).map(({ name }) => name);
-  const fault = faultOfName(slug, { ...settings, brands });
+  const fault = faultOfName(slug, { ...settings, brands: brandNames(readBrands(settings.data_dir)) });
   if (fault !== null) throw new Error(`${JSON.stringify(slug)} cannot be a name. ${fault.message}`);
 }
 

@@ -14,6 +14,7 @@ import {
   type Progress,
   RENDERER,
   type SiteContext,
+  type Warning,
 } from "../base/types.ts";
 import { contentHash, versionIdOf } from "../base/version-id.ts";
 import { keepPages, type Pages } from "../html/page.ts";
@@ -25,7 +26,6 @@ import type { Ingested } from "./archive/ingested.ts";
 import { createBudget } from "./budget.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
-import { DELETES_VERSION } from "./lint/content.ts";
 import { lint } from "./lint/index.ts";
 import { checkRules } from "./rules.ts";
 import { detectSpa } from "./spa.ts";
@@ -49,9 +49,13 @@ function uploaded({ files, made }: Draft): { files: number; bytes: number } {
 const asOwned = <Spa extends { enabled: boolean }>(spa: Spa, { spa_override }: SiteContext): Spa =>
   spa_override == null ? spa : { ...spa, enabled: spa_override === 1 };
 
-/** Puts the version's name into the command of a recipe. */
-const naming = (version_id: string, recipe: string): string =>
-  recipe.replace(`${DELETES_VERSION} <version>`, `${DELETES_VERSION} ${version_id}`);
+/** The recipe for a secret ends with the version that has it, which the linter does not know. */
+const naming =
+  (version_id: string) =>
+  (warning: Warning): Warning =>
+    warning.code === "possible_secret"
+      ? { ...warning, fix_recipe: warning.fix_recipe.replace(/<version>\.$/, `${version_id}.`) }
+      : warning;
 
 /** `upload` is a zip, or the files that were read from one. `cpu` returns the milliseconds of processor time that were spent
  *  so far, for the limit of judging; without it there is no limit. */
@@ -83,7 +87,7 @@ export function build(
     ...uploaded(draft),
     ...describe(whole, hashes, progress),
     healed: [...draft.healed, ...healed],
-    warnings: warnings.map((warning) => ({ ...warning, fix_recipe: naming(version_id, warning.fix_recipe) })),
+    warnings: warnings.map(naming(version_id)),
     checked,
     renderer: draft.made.size > 0 ? RENDERER : null,
     suspicions: draft.warnings.filter(({ code }) => code === "suspicious_content").map(({ message }) => message),

@@ -1,7 +1,7 @@
 /** `PUT /sites/:id/slug`: a site gets the name that its owner chose (BEYOND 17). */
-import { brandsIn } from "../base/brand-list.ts";
+import { brandNames } from "../base/brand-list.ts";
 import { Refusal } from "../base/errors.ts";
-import { faultOfName } from "../base/site-names.ts";
+import { faultOfName } from "../base/slugs.ts";
 import type { Site } from "../base/types.ts";
 import { readJson, stringMember } from "../http/body.ts";
 import { readBrands } from "../store/index.ts";
@@ -11,7 +11,7 @@ import type { ApiHandlers, ApiParts, Ctx } from "./context.ts";
 import { readRecord } from "./sites.ts";
 
 function refuseUnfit(slug: string, { config }: ApiParts): void {
-  const fault = faultOfName(slug, { ...config, brands: brandsIn(readBrands(config.data_dir)).map(({ name }) => name) });
+  const fault = faultOfName(slug, { ...config, brands: brandNames(readBrands(config.data_dir)) });
   if (fault !== null) throw new Refusal("invalid_slug", fault.message, { field: "slug", rule: fault.rule });
 }
 

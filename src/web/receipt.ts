@@ -87,17 +87,21 @@ interface DeployFigures {
   example?: string | null;
 }
 
-const NO_CHANGE = { added: 0, changed: 0, removed: 0 };
+function changeSentence(changes: FileChange, example: string | null): Html {
+  const more = changes.added + changes.changed + changes.removed > 1;
+  return html`${changeWords(changes)} beside the version that was live
+  before${example !== null && html`: <code dir="auto">${example}</code>${more && ", …"}`}`;
+}
 
 /** The figures: how much was checked and what changed, said even if all is well. `more`: what can be done about it. */
-export function figuresPart({ checked, changes, example }: DeployFigures, warnings: number, more?: Html): Html | false {
+export function figuresPart(
+  { checked, changes, example = null }: DeployFigures,
+  warnings: number,
+  more?: Html,
+): Html | false {
   const sentence = checked && checkedSentence(checked, warnings);
   if (sentence === null && changes === null && !more) return false;
-  const { added, changed, removed } = changes ?? NO_CHANGE;
-  const change =
-    changes &&
-    html`${changeWords(changes)} beside the version that was live
-    before${example && html`: <code dir="auto">${example}</code>${added + changed + removed > 1 && ", …"}`}`;
+  const change = changes && changeSentence(changes, example);
   return html`<div class="part ${changes && isAnother(changes) && "warn-part"}">
     ${changes && isAnother(changes) && html`<h3>${icon("warning")} ${NOTHING_LEFT}</h3>`}
     <ul class="items" role="list">

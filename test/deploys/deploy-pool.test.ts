@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, wr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createPool, type DeployPool, type DeployProcess, startDeployProcess } from "../../src/deploy/pool.ts";
-import { receiveZip, takeZip } from "../../src/deploy/upload-file.ts";
+import { receiveZip, takeZip } from "../../src/deploy/zip-files.ts";
 import type { Deployed, DeployJob } from "../../src/deploy/job.ts";
 import type { Bytes } from "../../src/base/types.ts";
 import { measureStages } from "../../src/deploy/worker.ts";

@@ -1,6 +1,6 @@
 /** BEYOND 17: the form of a name that somebody chooses, by every class of characters, and of those that look like others. */
 import { describe, expect, test } from "bun:test";
-import { faultOfName, newSlugs, RESERVED_NAMES } from "../../src/base/site-names.ts";
+import { faultOfName, newSlugs, RESERVED_NAMES } from "../../src/base/slugs.ts";
 import { hostParser } from "../../src/http/hosts.ts";
 
 const BRANDS = ["PayPal", "Office 365", "Apple", "DHL", "Crédit Agricole", "銀行", "HP"];

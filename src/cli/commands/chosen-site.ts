@@ -59,6 +59,12 @@ export function chooseSite(context: Context, given: CallWords, path: string | un
   return { site_id: link.site_id, link, server, credentials: credentialsFor(context, server, token, link) };
 }
 
+/** The same as with `--site`. */
+export function chooseById(context: Context, given: CallWords, site_id: string): ChosenSite {
+  const value = (flag: string) => (flag === "site" ? site_id : given.value(flag));
+  return chooseSite(context, { ...given, value }, undefined);
+}
+
 /** Whether a host is one of the site's: its own, or that of a version or a preview. */
 function isHostOf(host: string, url: string): boolean {
   const own = new URL(url).host;
@@ -77,8 +83,7 @@ export async function siteAt(context: Context, given: CallWords, host: string, c
       `No site with the address ${host} was deployed from this machine${account}. Name the site: ${command}`,
     );
   }
-  const named = { ...given, value: (flag: string) => (flag === "site" ? site_id : given.value(flag)) };
-  return chooseSite(context, named, undefined);
+  return chooseById(context, given, site_id);
 }
 
 async function ownedAt({ env, server }: Context, host: string): Promise<string | undefined> {

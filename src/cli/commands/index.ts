@@ -186,7 +186,6 @@ export const COMMANDS: readonly Command[] = [
         help: "this version, by its id or the beginning of one, instead of the live one",
       },
       { name: "force", help: "into a folder that is not empty: replaces files, removes none" },
-      SITE_FLAG,
       TOKEN_FLAG,
       JSON_FLAG,
       QUIET_FLAG,

@@ -120,10 +120,10 @@ export function tellExpiry({ terminal, env, now }: Context, result: Pick<DeployR
 const NPM_BUILD = /\bnpm run build\b/g;
 
 /** Commands of recipes, which the server writes as they are typed where `svc` is installed. */
-const OWN_COMMAND = /\bsvc (?=(?:login|versions|update) )|\bsvc (?=login\b)/g;
+const OWN_COMMAND = /\bsvc (?=(?:login|versions|update)\b)/g;
 const typedHere = (warning: ReceiptWarning): ReceiptWarning => ({
   ...warning,
-  fix_recipe: warning.fix_recipe.replace(OWN_COMMAND, `${svc()} `),
+  fix_recipe: warning.fix_recipe.replace(OWN_COMMAND, () => `${svc()} `),
 });
 
 /** If sources were sent together with their build, the recipe ends with the command for the build. */

@@ -1,5 +1,5 @@
 /** `svc rename`, and `--name` of a deploy: a site of the account gets the name that its owner chose (BEYOND 17). */
-import { faultOfName } from "../../base/site-names.ts";
+import { faultOfName } from "../../base/slugs.ts";
 import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";

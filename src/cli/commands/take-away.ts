@@ -13,7 +13,15 @@ import { VERSION_IDS } from "../service/wire.ts";
 import { whileSpinning } from "../terminal/index.ts";
 import { green, text } from "../terminal/text.ts";
 import { count, size } from "../terminal/units.ts";
-import { chooseSite, openSite, siteAt, touchLink, type ChosenSite, type OpenedSite } from "./chosen-site.ts";
+import {
+  chooseById,
+  chooseSite,
+  openSite,
+  siteAt,
+  touchLink,
+  type ChosenSite,
+  type OpenedSite,
+} from "./chosen-site.ts";
 import { allVersions, named } from "./versions.ts";
 
 const read = ({ server, credential, site_id }: OpenedSite, path: string) =>
@@ -30,13 +38,11 @@ async function placeOf(context: Context, given: CallWords): Promise<{ site: Chos
   const [first, second, ...more] = given.all;
   if (more.length > 0) throw usage(`${svc("pull <site> [folder]")} takes two arguments, not ${given.all.length}.`);
   if (first === undefined) return { site: chooseSite(context, given, undefined), dir: undefined };
-  const is_url = /^https?:\/\//i.test(first) || /^[^/\\]+\.[^/\\]+/.test(first);
-  if (first.startsWith("site_") || !is_url) {
-    const named = { ...given, value: (flag: string) => (flag === "site" ? first : given.value(flag)) };
-    return { site: chooseSite(context, named, undefined), dir: second };
+  if (first.startsWith("site_")) return { site: chooseById(context, given, first), dir: second };
+  const url = URL.parse(/^https?:\/\//i.test(first) ? first : `http://${first}`);
+  if (url === null || !url.hostname.includes(".")) {
+    throw usage(`${first} is neither a site_id nor the address of a site. ${svc("list")} shows those of your account.`);
   }
-  const url = URL.parse(/^https?:/i.test(first) ? first : `http://${first}`);
-  if (url === null) throw usage(`${first} is neither a site_id nor the address of a site.`);
   return { site: await siteAt(context, given, url.host, svc("pull <site_id>")), dir: second };
 }
 
@@ -129,7 +135,8 @@ async function pull(context: Context, given: CallWords): Promise<void> {
     const opened = await openSite(context, site, 1);
     touchLink(context, opened, opened.record);
     const folder = resolve(cwd, dir ?? new URL(opened.record.url).hostname.split(".")[0]!);
-    if (!given.has("force") && !(await isFree(folder))) {
+    const is_free = await isFree(folder);
+    if (!is_free && !given.has("force")) {
       throw new Failure(
         "not_empty",
         `${folder} is not empty, and nothing was written. Name another folder, or add --force: it replaces files of the same names and removes none.`,
@@ -138,7 +145,7 @@ async function pull(context: Context, given: CallWords): Promise<void> {
     const version_id = await versionOf(opened, given.value("at"));
     spinner.label("Taking the files");
     const files = await fetchVersion(opened, version_id);
-    await writeFiles(folder, files, !(await isFree(folder)));
+    await writeFiles(folder, files, !is_free);
     return { folder, files, version_id, site_id: opened.site_id };
   });
   const bytes = [...files.values()].reduce((sum, { length }) => sum + length, 0);

@@ -241,9 +241,6 @@ export async function update(context: Context, given: CallWords): Promise<void> 
   const is_told = changed && !given.json && !given.has("quiet");
   const before_is_withheld = is_told && (await isWithheld(opened, opened.record.live_version_id));
   const older_pages = asks && (await hasOlderPages(context, opened));
-  await thenWait(context, given, deployed, (more) =>
-    tell(context, given, opened, content, {
-      ...{ result, receipt, changed, elapsed_ms, more, older_pages, before_is_withheld },
-    }),
-  );
+  const outcome = { result, receipt, changed, elapsed_ms, older_pages, before_is_withheld };
+  await thenWait(context, given, deployed, (more) => tell(context, given, opened, content, { ...outcome, more }));
 }

@@ -34,9 +34,6 @@ const uploadedOf = ({ files, made }: Draft): string[] => [...files.keys()].filte
 /** The stage in which each file that may hold a text is read once. */
 export const SEARCHING = "looking for secrets in";
 
-/** The version is not named yet where the recipe is written. */
-export const DELETES_VERSION = "svc versions delete";
-
 export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
   uploadedOf(draft)
     .filter((path) => !BINARY.test(path))
@@ -48,7 +45,7 @@ export const lintSecrets = (draft: Draft, progress: Progress): Finding[] =>
         target: hint,
         cause: `${path}: ${hint}`, // the same beginning in another file is another secret
         message: `${show(path)} holds what looks like ${kind} (${hint}…), and everybody can read it there.`,
-        fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)} and deploy again, revoke it where it was issued (a version that was live was public), and remove this version from the server: svc login, then ${DELETES_VERSION} <version>.`,
+        fix_recipe: `Take ${kind} (${hint}…) out of ${show(path)} and deploy again, revoke it where it was issued (a version that was live was public), and remove this version from the server: svc login, then svc versions delete <version>.`,
       }));
     });
 

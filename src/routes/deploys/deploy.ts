@@ -1,7 +1,7 @@
 /** Handlers of deploys: uploads, plans, previews, dry runs and their results. `POST /sites` and `POST
  *  /sites/:id/deploys`: bytes in, a live version out (CONTRACT 4.3). Limits, rights to the upload and the order of
  *  refusals are decided here; the work itself is done by src/deploy. */
-import { newSlugs } from "../../base/site-names.ts";
+import { newSlugs } from "../../base/slugs.ts";
 import { hashToken, newSiteId, newToken } from "../../base/tokens.ts";
 import type { Site, SiteContext, TokenKind } from "../../base/types.ts";
 import type { Deployed, UploadBody } from "../../deploy/job.ts";

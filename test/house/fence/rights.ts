@@ -24,7 +24,7 @@ const CLIENT = [
     "visible",
     "units",
     "random",
-    "site-names",
+    "slugs",
   ].map((name) => `src/base/${name}.ts`),
 ];
 

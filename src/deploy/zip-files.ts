@@ -1,6 +1,6 @@
-/** Zips in DATA/tmp, on their way in and out. An upload on its way from the server into a deploy's process: a file in DATA/tmp, which costs the serving thread a tenth
+/** Zips as files in DATA/tmp, on their way between the server and a deploy's process. An upload costs the serving thread so a tenth
  *  of what a message would (BUN 1b). Once the process has read it, the same file says which step the deploy is at, in case
- *  the process is ended or dies. */
+ *  the process is ended or dies. A stored version that is taken away goes the other way. */
 import { closeSync, openSync, readFileSync, writeSync } from "node:fs";
 import { type FileHandle, mkdir, open, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
@@ -143,7 +143,7 @@ export interface PackedVersion {
   body: ReadableStream<Uint8Array>;
 }
 
-/** A reader who reads nothing holds the file no longer. */
+/** Somebody who reads nothing holds the file no longer than this. */
 const LONGEST_MS = 5 * 60_000;
 const PIECE = 128 * 1024;
 
@@ -151,23 +151,22 @@ const PIECE = 128 * 1024;
 async function lastReading(path: string, done: () => void): Promise<ReadableStream<Uint8Array>> {
   const file = await open(path);
   await unlink(path);
+  let late: ReturnType<typeof setTimeout> | undefined;
   let over = false;
   const end = async () => {
     if (over) return;
     over = true;
-    clearTimeout(timer);
+    clearTimeout(late);
     done();
     await file.close();
   };
-  let giveUp = (): void => {};
-  const timer = setTimeout(() => giveUp(), LONGEST_MS);
   return new ReadableStream<Uint8Array>(
     {
       start(controller) {
-        giveUp = () => {
+        late = setTimeout(() => {
           controller.error(new Error("nobody read on"));
           void end();
-        };
+        }, LONGEST_MS);
       },
       async pull(controller) {
         const { bytesRead, buffer } = await file.read(new Uint8Array(PIECE), 0, PIECE);

@@ -31,8 +31,9 @@ export const VERSION_ROWS = {
   "GET /sites/:id/withheld": {
     id: "listWithheld",
     tag: "Sites",
-    summary: "List the versions that are withheld, for a secret was seen in them",
-    description: "Each is 404 at its own address while another version is live, until it is made live again.",
+    summary: "List what of a site visitors do not get",
+    description:
+      "Versions in which a secret was seen: each is 404 at its own address while another is live. And the reasons of a quarantine.",
     who: { site: "read" },
     answers: ok("The versions.", WITHHELD, { withheld: ["f2c9d04b8a6e1357"] }),
     codes: [],

@@ -1,16 +1,13 @@
 /** Sites as their keepers read and change them: the record, what is live, settings and previews (CONTRACT 4.4, BEYOND 0 and
  *  7). Previews are made in deploys/preview.ts. */
 import { Refusal } from "../base/errors.ts";
-import { effectiveSpa, quarantineOf, siteState } from "../base/site-state.ts";
-import { RENDERER, type Site, type Version } from "../base/types.ts";
+import { effectiveSpa, siteState } from "../base/site-state.ts";
+import type { Site, Version } from "../base/types.ts";
 import type { Config } from "../config/index.ts";
-import { readJson, stringMember } from "../http/body.ts";
-import { customerOf, networkOf } from "../http/context.ts";
+import { readJson } from "../http/body.ts";
 import { siteUrl, urlBeside } from "../http/hosts.ts";
 import type { SitePlace } from "../store/account-sites.ts";
 import type { SiteSettingsChange } from "../store/ownership.ts";
-import type { Rollback } from "../store/publish.ts";
-import type { RolledBack } from "../store/sites.ts";
 import type { Store } from "../store/index.ts";
 import type { ListedPreview, NamedPreview, PromotedPreview } from "../store/previews.ts";
 import { refusals, refuseUnlessWritable } from "../store/refusals.ts";
@@ -19,6 +16,7 @@ import type { ApiParts, Ctx, SiteCtx, ApiHandlers } from "./context.ts";
 import { renderKey } from "./deploys/request.ts";
 import { noteChange } from "./deploys/facts.ts";
 import { rendersOf } from "./renders.ts";
+import { carryComments } from "./versions.ts";
 
 /** `GET /sites/:id?limit=&before=`. */
 async function readSite({ site, query, parts }: SiteCtx) {
@@ -65,7 +63,6 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
     ...(owner_account_id !== null && { owner_account_id }),
     created_at,
     state: siteState(site, now),
-    ...(site.quarantine !== null && { quarantine: quarantineOf(site) }),
     live_version_id,
     spa: effectiveSpa(site, live),
     comments: { mode: site.comments_mode },
@@ -84,76 +81,6 @@ function siteRecord(config: Config, site: Site, { live, versions, renders }: Sto
 /** `DELETE /sites/:id/manage-tokens`: all manage_tokens of the site end. A manage_token itself may not do this. */
 async function revokeTokens({ site, by, parts }: Ctx & Admitted<{ owner: null }>) {
   return { ok: true, revoked: await parts.store.ownership.revokeTokens(site.site_id, by) };
-}
-
-/** `DELETE /sites/:id/versions/:version_id`: by the owner's session alone. */
-async function deleteVersion({ params, parts, site, by }: Ctx & Admitted<{ owner: null }>) {
-  refuseUnlessWritable(site, parts.now());
-  const version_id = params.version_id!;
-  const freed_bytes = await parts.store.deleteVersion({ site_id: site.site_id, by, version_id });
-  return { ok: true, deleted: [version_id], freed_bytes };
-}
-
-/** `GET /sites/:id/versions/:version_id/receipt` (BEYOND 15). Of a version from before receipts all that was said is null. */
-async function readReceipt({ params, parts, site }: SiteCtx) {
-  const { store } = parts;
-  const version = await store.versions.stored(site.site_id, params.version_id!);
-  if (version === null) throw refusals.unknownVersion();
-  const { version_id, created_at, files, bytes } = version;
-  const receipt = await store.versions.receipt(site.site_id, version_id);
-  const { checked = null, changes = null, healed = null, warnings = null, left_out = 0, renderer } = receipt ?? {};
-  const has_pages = await store.versions.hasMade(site.site_id, version.version_id);
-  return {
-    version_id,
-    created_at,
-    live: version_id === site.live_version_id,
-    files,
-    bytes,
-    checked,
-    changes: changes && { ...changes, named: undefined },
-    healed,
-    warnings,
-    pages_made_by: has_pages ? (renderer === RENDERER ? "this svc" : "an older svc") : null,
-    ...(left_out > 0 && { left_out }),
-  };
-}
-
-/** `GET /sites/:id/withheld`: a route of its own, for the record of a site gains no member (BEYOND 0). */
-async function listWithheld({ parts, site }: SiteCtx) {
-  return { withheld: await parts.store.versions.withheld(site.site_id) };
-}
-
-/** A rollback waits no longer than this for the passages of its comments. */
-const CARRY_MS = 2000;
-
-/** `POST /sites/:id/rollback`. */
-async function rollback(ctx: SiteCtx) {
-  const { request, site, by, parts } = ctx;
-  refuseUnlessWritable(site, parts.now());
-  const version_id = stringMember(await readJson(request), "version_id", 200);
-  const { site_id, slug } = site;
-  const { previous_version_id } = await makeVersionLive(ctx, { site_id, by, version_id });
-  return { ok: true, site_id, url: siteUrl(parts.config, slug), version_id, previous_version_id };
-}
-
-/** Moves the live pointer, and the passages of comments with it. */
-export async function makeVersionLive(ctx: Ctx, rollback: Rollback): Promise<RolledBack> {
-  const { parts, client_address } = ctx;
-  const moved = await parts.store.rollback(rollback);
-  const { site, previous_version_id: from } = moved;
-  noteChange(ctx.exchange, ctx.caller, { event: "rollback", site, from, version_id: rollback.version_id });
-  if (moved.previous_version_id !== rollback.version_id) await carryComments(parts, moved.site, client_address());
-  return moved;
-}
-
-/** Takes the passages of comments along, in a deploy's process. If that fails or takes long, they stay at their last
- *  places until the next change: comments neither refuse a rollback nor delay it. */
-async function carryComments({ store, pool }: ApiParts, site: Site, address: string): Promise<void> {
-  if ((await store.notes.settings(site)).last_mode === null) return;
-  const job = { carry: { site_id: site.site_id }, customer: customerOf(address), network: networkOf(address) };
-  const late = Promise.withResolvers<void>();
-  const timer = setTimeout(late.resolve, CARRY_MS);
-  await Promise.race([pool.carry(job).catch(() => {}), late.promise]).finally(() => clearTimeout(timer));
 }
 
 /** Entries of one page of a list, newest first: the default and the most (CONTRACT 4.4). */
@@ -256,14 +183,10 @@ async function promotePreview(ctx: SiteCtx) {
 
 /** The rows of the API that this file answers. */
 export const SITE_HANDLERS = {
-  "POST /sites/:id/rollback": rollback,
   "GET /sites/:id/previews": listPreviews,
   "DELETE /sites/:id/previews/:name": endPreview,
   "POST /sites/:id/previews/:name/promote": promotePreview,
   "GET /sites/:id": readSite,
-  "GET /sites/:id/withheld": listWithheld,
-  "GET /sites/:id/versions/:version_id/receipt": readReceipt,
-  "DELETE /sites/:id/versions/:version_id": deleteVersion,
   "GET /sites/:id/settings": readSettings,
   "PATCH /sites/:id/settings": changeSettings,
   "DELETE /sites/:id/manage-tokens": revokeTokens,

@@ -22,7 +22,7 @@ import { explain } from "./explain.ts";
 import { NAME_HANDLERS } from "./names.ts";
 import { readScreenshot } from "./renders.ts";
 import { SITE_HANDLERS } from "./sites.ts";
-import { TAKE_AWAY_HANDLERS } from "./take-away.ts";
+import { VERSION_HANDLERS } from "./versions.ts";
 
 const health: Handler = async () => ({ ok: true });
 
@@ -90,7 +90,7 @@ const HANDLERS: ApiHandlers = {
   ...ACCOUNT_HANDLERS,
   ...SITE_HANDLERS,
   ...NAME_HANDLERS,
-  ...TAKE_AWAY_HANDLERS,
+  ...VERSION_HANDLERS,
   ...DEPLOY_HANDLERS,
   "GET /healthz": health,
   "GET /limits": limits,

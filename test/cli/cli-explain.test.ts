@@ -69,9 +69,10 @@ describe("BEYOND 5: svc explain prints", () => {
     );
     const held = "The site is in quarantine: its pages load and send nothing elsewhere until the operator ends it. x";
     expect(err).toContain(held);
-    expect((await other.run(["update"])).err).toContain(held);
-    await other.write("", { "dist/index.html": "<title>u</title>" });
-    expect((await other.run(["update"])).err).toContain(held);
+    for (const [n, words] of [["update"], ["update", "--json"]].entries()) {
+      await other.write("", { "dist/index.html": `<title>${n}</title>` });
+      expect((await other.run(words)).err).toContain(held);
+    }
     expect((await other.run(["explain", "/", "-q"])).err).toBe("");
   });
 

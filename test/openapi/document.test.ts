@@ -186,7 +186,7 @@ const HELD: Record<string, string> = {
   Healed: "code message path? reason?",
   Warning: "code message fix_recipe path?",
   NextAction: "action description command? method? url? when? threads?",
-  Site: "site_id slug url label expires_at created_at state live_version_id spa comments versions owner_account_id? quarantine? more? render?",
+  Site: "site_id slug url label expires_at created_at state live_version_id spa comments versions owner_account_id? more? render?",
   Version: "version_id title created_at files bytes render?",
   RolledBack: "ok site_id url version_id previous_version_id",
   Claimed: "ok site_id url owner_account_id expires_at",

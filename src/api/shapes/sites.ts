@@ -60,7 +60,6 @@ export const SITE = named(
     },
     {
       owner_account_id: ref(ACCOUNT_ID, "Of an owned site."),
-      quarantine: array(string("Why."), "While its pages load and send nothing elsewhere: until the operator ends it."),
       more: literal(true, "There are older versions: ask with `before`."),
       render: LIVE_RENDER,
     },
@@ -200,9 +199,10 @@ export const RECEIPT = named(
   ),
 );
 
-export const WITHHELD = object({
-  withheld: array(VERSION_ID, "Their own addresses are 404. Newest first, at most 1,000."),
-});
+export const WITHHELD = object(
+  { withheld: array(VERSION_ID, "Their own addresses are 404. Newest first, at most 1,000.") },
+  { quarantine: array(string("Why."), "While the site's pages load and send nothing elsewhere.") },
+);
 
 export const DONE = named("Done", object({ ok: boolean("True.") }));
 

@@ -4,10 +4,11 @@ import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
-import { HELD } from "../service/wire.ts";
+import { ANY } from "../service/wire.ts";
 import { bold, columns, dim, green, text, sayWithMark } from "../terminal/text.ts";
 import { tellQuarantine } from "./receipt.ts";
-import { type ChosenSite, chooseSite, openSite, siteAt } from "./chosen-site.ts";
+import { type ChosenSite, chooseSite, openSite, type OpenedSite, siteAt } from "./chosen-site.ts";
+import { withheldSoon } from "./versions.ts";
 import { type Infer, array, extend, nullable, pick } from "../../api/shapes/builder.ts";
 import * as sites from "../../api/shapes/sites.ts";
 
@@ -32,12 +33,10 @@ async function chosen(context: Context, given: CallWords): Promise<{ url: string
 }
 
 /** Asks for the explanation. An older server, which cannot explain, answers that nothing is there. */
-async function askExplain(context: Context, site: ChosenSite, url: string) {
-  const { server, credential, site_id, record } = await openSite(context, site, 1, HELD);
+async function askExplain({ server, credential, site_id }: OpenedSite, url: string): Promise<Explained> {
   const path = `/sites/${site_id}/explain?${new URLSearchParams({ url })}`;
   try {
-    const told = await ask(server, { method: "GET", path, credential, repeatable: true }, EXPLAINED);
-    return { told, quarantine: record.quarantine };
+    return await ask(server, { method: "GET", path, credential, repeatable: true }, EXPLAINED);
   } catch (error) {
     if (!(error instanceof ApiFailure) || error.code !== "not_found") throw error;
     throw new Failure(
@@ -72,12 +71,13 @@ function rowsOf(told: Explained): string[] {
 export async function explain(context: Context, given: CallWords): Promise<void> {
   const { terminal } = context;
   const { url, site } = await chosen(context, given);
-  const { told, quarantine } = await askExplain(context, site, url);
+  const opened = await openSite(context, site, 1, ANY);
+  const told = await askExplain(opened, url);
   if (given.json) return terminal.json({ ok: true, ...told });
   terminal.result(`${told.status} ${told.url}`);
   for (const row of rowsOf(told)) terminal.result(row);
   if (given.has("quiet")) return;
-  tellQuarantine(terminal, quarantine);
+  tellQuarantine(terminal, (await withheldSoon(opened)).quarantine);
   if (told.steps.length > 0) terminal.say(text`\n  ${bold("What was tried")}`);
   for (const { step, matched, why } of told.steps) {
     sayWithMark(terminal, matched ? green("✓") : dim("·"), `${step}: ${why}`);

@@ -98,7 +98,7 @@ export function tellReceipt(terminal: Terminal, result: Receipt, became: Became 
 }
 
 /** Tells that the site is in quarantine, and why: a deploy that starts one has a warning that says it too. */
-export function tellQuarantine(terminal: Terminal, signs: readonly string[] = []): void {
+export function tellQuarantine(terminal: Terminal, signs: readonly string[]): void {
   if (signs.length === 0) return;
   const held = "The site is in quarantine: its pages load and send nothing elsewhere until the operator ends it.";
   sayWithMark(terminal, yellow("!"), `${held} ${signs.join(" ")}`);

@@ -21,7 +21,7 @@ import { usage } from "../failure.ts";
 import { isBuiltAt, isAt } from "./find-link.ts";
 import { svc } from "../invocation.ts";
 import { sendContent } from "./send-content.ts";
-import { withheldOf } from "./versions.ts";
+import { NOTHING_WITHHELD, type Withheld, withheldSoon } from "./versions.ts";
 import { thenWait } from "./wait.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import {
@@ -115,8 +115,8 @@ interface Outcome {
   more: object;
   /** Nothing changed, and pages that svc made of the files are of an older svc. */
   older_pages: boolean;
-  /** A secret was seen in the version that was live before. */
-  before_is_withheld: boolean;
+  /** Nothing, where nobody asked. */
+  withheld: Withheld;
 }
 
 const OLDER_PAGES =
@@ -135,10 +135,10 @@ function tellWhat({ terminal }: Context, given: CallWords, content: Content, { r
 }
 
 /** The way back; of a version in which a secret was seen, the way to be rid of it. */
-function tellBefore(context: Context, opened: OpenedSite, { result, before_is_withheld }: Outcome): void {
+function tellBefore(context: Context, opened: OpenedSite, { result, withheld }: Outcome): void {
   const { terminal } = context;
   const before = opened.record.live_version_id;
-  if (!before_is_withheld) {
+  if (!withheld.versions.has(before)) {
     return terminal.say(
       dim(text`  Version ${result.version_id}. The one before: ${rollbackCommand(context, opened)}\n`),
     );
@@ -150,20 +150,19 @@ function tellBefore(context: Context, opened: OpenedSite, { result, before_is_wi
 
 function tell(context: Context, given: CallWords, opened: OpenedSite, content: Content, outcome: Outcome): void {
   const { terminal } = context;
-  const { result, receipt, changed, elapsed_ms, more } = outcome;
+  const { result, receipt, changed, elapsed_ms, more, withheld } = outcome;
   terminal.ifStopped(null);
-  const { quarantine } = opened.record;
   const claim_token = result.owner_account_id === undefined ? opened.link?.claim_token : null;
   tellWhat(context, given, content, outcome);
   if (given.json) {
     terminal.json({ ...deployJson({ ...result, claim_token }, content, elapsed_ms), changed, ...more });
     tellLeftOut(terminal, content.secrets);
-    tellQuarantine(terminal, quarantine);
+    tellQuarantine(terminal, withheld.quarantine);
     return tellReceipt(terminal, receipt);
   }
   terminal.url(result.url);
   if (given.has("quiet")) return result.manage_token ? terminal.insist(text`${result.manage_token}`) : undefined;
-  tellQuarantine(terminal, quarantine);
+  tellQuarantine(terminal, withheld.quarantine);
   if (!changed) {
     if (outcome.older_pages) terminal.say(dim(text`  ${OLDER_PAGES}`));
     return tellReceipt(terminal, receipt);
@@ -188,15 +187,6 @@ async function send(context: Context, opened: OpenedSite, given: CallWords, spin
 
 const receiptOf = (context: Context, { site_id }: OpenedSite, receipt: Receipt, content: Content): Promise<Receipt> =>
   localReceipt(context, receipt, content, (built) => svc(`update ${built} --site ${site_id}`));
-
-/** Whether a secret was seen in it. A server that does not say so soon is not waited for. */
-const isWithheld = (opened: OpenedSite, version_id: string): Promise<boolean> =>
-  soon(
-    withheldOf(opened)
-      .then((withheld) => withheld.has(version_id))
-      .catch(() => false),
-    false,
-  );
 
 const MADE_BY = pick(sites.RECEIPT, "pages_made_by");
 
@@ -238,9 +228,8 @@ export async function update(context: Context, given: CallWords): Promise<void> 
   const deployed = { ...opened, version_id: result.version_id };
   // With an index of its own a site is what was uploaded.
   const asks = !changed && !given.json && !given.has("quiet") && !content.files.has("index.html");
-  const is_told = changed && !given.json && !given.has("quiet");
-  const before_is_withheld = is_told && (await isWithheld(opened, opened.record.live_version_id));
+  const withheld = changed && !given.has("quiet") ? await withheldSoon(opened) : NOTHING_WITHHELD;
   const older_pages = asks && (await hasOlderPages(context, opened));
-  const outcome = { result, receipt, changed, elapsed_ms, older_pages, before_is_withheld };
+  const outcome = { result, receipt, changed, elapsed_ms, older_pages, withheld };
   await thenWait(context, given, deployed, (more) => tell(context, given, opened, content, { ...outcome, more }));
 }

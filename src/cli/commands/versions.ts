@@ -6,7 +6,7 @@ import { array, type Infer, object, pick } from "../../api/shapes/builder.ts";
 import type { Context, CallWords } from "../command.ts";
 import { Failure, usage } from "../failure.ts";
 import { svc } from "../invocation.ts";
-import { ask } from "../service/api.ts";
+import { ask, soon } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { requireSession } from "../service/which-server.ts";
 import { ROLLED_BACK, VERSION_IDS, type VersionRow, VERSIONS_PAGE } from "../service/wire.ts";
@@ -41,14 +41,31 @@ function orElse<Answer>(none: Answer): (error: unknown) => Answer {
   };
 }
 
-const WITHHELD = object({}, sites.WITHHELD.required);
+const WITHHELD = object({}, { ...sites.WITHHELD.required, ...sites.WITHHELD.optional });
 
-/** The versions in which a secret was seen, and that their own addresses do not show. */
-export async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<ReadonlySet<string>> {
-  const call = { method: "GET", path: `/sites/${site_id}/withheld`, credential, repeatable: true } as const;
-  const { withheld = [] } = await ask(server, call, WITHHELD).catch(orElse<Infer<typeof WITHHELD>>({}));
-  return new Set(withheld);
+/** The things of a site that visitors do not get. */
+export interface Withheld {
+  /** In these a secret was seen, so their own addresses do not show them. */
+  versions: ReadonlySet<string>;
+  /** The reasons why its pages load and send nothing elsewhere; empty where they do. */
+  quarantine: readonly string[];
 }
+export const NOTHING_WITHHELD: Withheld = { versions: new Set(), quarantine: [] };
+
+async function withheldOf({ server, site_id, credential }: OpenedSite): Promise<Withheld> {
+  const call = { method: "GET", path: `/sites/${site_id}/withheld`, credential, repeatable: true } as const;
+  const { withheld = [], quarantine = [] } = await ask(server, call, WITHHELD).catch(
+    orElse<Infer<typeof WITHHELD>>({}),
+  );
+  return { versions: new Set(withheld), quarantine };
+}
+
+/** The same beside other work: nothing, if the server does not say so soon. */
+export const withheldSoon = (opened: OpenedSite): Promise<Withheld> =>
+  soon(
+    withheldOf(opened).catch(() => NOTHING_WITHHELD),
+    NOTHING_WITHHELD,
+  );
 
 /** The rows of the list: a person reads a title and an age, a program the row of SPEC. */
 function rowsFor({ terminal, now }: Context, page: readonly VersionRow[], { live, withheld }: Marks): string[] {
@@ -70,7 +87,7 @@ async function versions(context: Context, given: CallWords): Promise<void> {
   const opened = await openSite(context, chooseSite(context, given, given.argument));
   touchLink(context, opened, opened.record);
   const { site_id, live_version_id, url } = opened.record;
-  const withheld = await withheldOf(opened);
+  const { versions: withheld } = await withheldOf(opened);
   if (given.json) {
     const rows = (await allVersions(opened)).map(({ version_id, created_at, title, render }) => ({
       version_id,
@@ -114,7 +131,8 @@ function previous(versions: readonly VersionRow[], live_version_id: string): str
 /** A rollback would show to everybody again what was taken offline. */
 async function refuseWithheld(opened: OpenedSite, version_id: string, given: CallWords): Promise<void> {
   const { live_version_id } = opened.record;
-  if (given.has("yes") || version_id === live_version_id || !(await withheldOf(opened)).has(version_id)) return;
+  if (given.has("yes") || version_id === live_version_id || !(await withheldOf(opened)).versions.has(version_id))
+    return;
   const which = `${version_id} --site ${opened.site_id}`;
   const [remove, show] = [svc(`versions delete ${which}`), svc(`rollback ${which} --yes`)];
   throw new Failure(

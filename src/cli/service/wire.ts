@@ -82,13 +82,11 @@ const VERSIONS = { versions: array(VERSION_ROW) };
 const MORE = { more: boolean() };
 
 export const SITE_RECORD = extend(
-  pick(sites.SITE, "site_id", "url", "expires_at", "owner_account_id", "live_version_id", "quarantine"),
+  pick(sites.SITE, "site_id", "url", "expires_at", "owner_account_id", "live_version_id"),
   VERSIONS,
   // Only the command that waits for a browser reads what it saw.
   { ...MORE, render: custom<Render>({}) },
 );
-/** All that is read of a site besides an answer of its own. */
-export const HELD = pick(sites.SITE, "quarantine");
 export const VERSIONS_PAGE = object(VERSIONS, MORE);
 /** All that a rollback reads of a site. */
 export const VERSION_IDS = object(

@@ -5,7 +5,7 @@ import { siteState } from "../../base/site-state.ts";
 import { html, type Html } from "../../html/template.ts";
 import { siteUrl } from "../../http/hosts.ts";
 import type { Route } from "../../routes/context.ts";
-import { makeVersionLive } from "../../routes/sites.ts";
+import { makeVersionLive } from "../../routes/versions.ts";
 import type { VersionChanges } from "../../store/receipts.ts";
 import type { RenderBrief } from "../../store/renders.ts";
 import type { Site, Version } from "../../base/types.ts";

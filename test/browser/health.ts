@@ -56,7 +56,7 @@ export async function lowTargets(browser: Browser, url: string): Promise<string[
 }
 
 const TEXTS = "h2, h3, p, label, legend, .button, .field";
-/** What stands in a card, padding of its own included, nearer to the edge than 8 px. */
+/** Contents of cards, their own padding included, that stand nearer to the edge than 8 px. */
 export const atEdges = (browser: Browser): Promise<string[]> =>
   browser.evaluate<string[]>(`[...document.querySelectorAll("main .card")]
     .filter((card) => getComputedStyle(card).borderLeftStyle !== "none")

@@ -179,6 +179,18 @@ describe("what is deployed", () => {
     }
   });
 
+  test("all that was left out is named, to a program and in a dry run too; with -q nothing is", async () => {
+    const names = [".aws", ".bash_history", ".docker", ".env", ".git-credentials", ".gnupg", ".kube", ".npmrc", ".ssh"];
+    const isFolder = (name: string) => /aws|docker|gnupg|kube|ssh/.test(name);
+    const files = Object.fromEntries(names.map((name) => [`dist/${name}${isFolder(name) ? "/x" : ""}`, "secret"]));
+    const cwd = await home.write("left-out", { ...files, "dist/index.html": "<title>Hi</title>" });
+    const said = `Left out, as always: ${names.join(", ")}`;
+    for (const flags of [[], ["--json"], ["--dry-run"], ["--dry-run", "--json"]])
+      expect([flags, (await home.run(["dist", ...flags], { cwd })).err.includes(said)]).toEqual([flags, true]);
+    expect((await home.run(["dist", "-q"], { cwd })).err).not.toContain("Left out");
+    expect((await home.run(["preview", "dist", "-q"], { cwd })).err).not.toContain("Left out");
+  });
+
   test("a link that leaves the folder is refused before anything is sent", async () => {
     const cwd = await home.write("escape", { "dist/index.html": "i", "dist/passwd": { link: "/etc/passwd" } });
     const ran = await home.run(["--json"], { cwd });

@@ -151,6 +151,18 @@ describe("CONTRACT 8: a deploy that takes a place over says what it had", () => 
     expect(err).not.toContain("It ends on");
   });
 
+  test("on a terminal it is said that the site wants a login, where a claim has ended the token of this place", async () => {
+    const { home, first } = await projectDeployed();
+    await using _home = home;
+    const { bearer } = await signUp(server);
+    const { claim_token } = (await home.links())[0]!;
+    const body = { claim_token, revoke_manage_tokens: true };
+    expect((await call(server, "POST", `/sites/${first["site_id"]}/claim`, body, bearer)).status).toBe(200);
+    const { lines } = await home.runOnTerminal([], { cwd: home.path("web") });
+    const said = `This folder is ${first["url"]}: svc update publishes there once you are signed in: svc login`;
+    expect(lines.join("").replaceAll(/\s+/g, " ")).toContain(said);
+  });
+
   test("a site that is gone is said to be gone", async () => {
     const { home, first } = await projectDeployed();
     await using _home = home;

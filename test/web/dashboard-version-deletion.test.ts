@@ -104,7 +104,7 @@ test("WEB 6: one in which a secret was seen goes live after a question alone", a
   const asked = await ann.read(location!);
   for (const words of ["Show the secret again?", "everybody could read it", "Make it live all the same"])
     expect(asked.text).toContain(words);
-  // Of another version, or of none, the page asks nothing.
+  // The page asks nothing about another version, or about none.
   for (const other of [site.live, "0".repeat(16), "<b>"])
     expect((await ann.read(`${pathOf(site)}/versions?sure=${other}`)).text).not.toContain("Show the secret");
   await ann.send(`${pathOf(site)}/rollback`, { version_id: site.version_id, sure: "true" });

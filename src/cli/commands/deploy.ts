@@ -11,7 +11,7 @@ import { isSamePlace, type Link } from "../saved/links.ts";
 import { session, withoutDeployToken } from "../saved/state.ts";
 import { type Shape, pick } from "../../api/shapes/builder.ts";
 import { STOPPED, zipBody } from "../service/upload.ts";
-import { DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
+import { ANY, DEPLOY_RESULT, type DeployResult, DRY_RUN, type Receipt } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { readTyped } from "../terminal/input.ts";
 import { cyan, dim, green, text, yellow } from "../terminal/text.ts";
@@ -28,6 +28,7 @@ import {
   tellReceipt,
   withQuery,
 } from "./receipt.ts";
+import { chooseById, type ChosenSite } from "./chosen-site.ts";
 import { commandFor, isBuiltAt, linkKey, shownFrom } from "./find-link.ts";
 import { nameToBe, namedResult, tellUnnamed } from "./rename.ts";
 import { thenWait } from "./wait.ts";
@@ -35,7 +36,7 @@ import { MOST_PROOFS } from "../../client/challenge.ts";
 import { solve } from "../../client/challenge.ts";
 import type { Server } from "../saved/server.ts";
 import type { ApiCall } from "../service/api.ts";
-import { ask } from "../service/api.ts";
+import { ask, soon } from "../service/api.ts";
 import { endOf } from "../service/end-of-site.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { notTheGiven } from "../service/which-server.ts";
@@ -95,7 +96,7 @@ export function tellLeftOut(terminal: Context["terminal"], secrets: readonly str
   if (secrets.length === 0) return;
   const shown = terminal.columns === null ? secrets : secrets.slice(0, MOST_LEFT_OUT);
   const more = secrets.length > shown.length ? ` and ${secrets.length - shown.length} more` : "";
-  terminal.insist(dim(text`  Left out, as always: ${shown.join(", ")}${more}`));
+  terminal.say(dim(text`  Left out, as always: ${shown.join(", ")}${more}`));
 }
 
 interface DeployOutcome {
@@ -165,16 +166,32 @@ async function rehearse(context: Context, given: CallWords): Promise<void> {
   const { content, result } = await upload(context, given, { path, shape: DRY_RUN });
   const receipt = await localReceipt(context, result, content, (built) => svc(built));
   tellDryRun(context.terminal, given, result, receipt);
-  if (!given.json) tellContent(context, content);
+  if (given.json) tellLeftOut(context.terminal, content.secrets);
+  else tellContent(context, content);
+}
+
+/** Whether nothing that is saved here opens the site any more: a claim may have ended its token. */
+async function isShut({ server, credentials, site_id }: ChosenSite): Promise<boolean> {
+  const [credential, other] = credentials;
+  if (credential === undefined || other !== undefined) return credential === undefined;
+  const asked = ask(server, { method: "GET", path: `/sites/${site_id}?limit=1`, credential, repeatable: true }, ANY);
+  const refused = asked.then(
+    () => false,
+    (error: unknown) => error instanceof ApiFailure && error.status === 401,
+  );
+  return soon(refused, false);
 }
 
 /** Says first what this place is linked to: other programs of the kind publish there again. */
-function tellLinked(context: Context, given: CallWords): void {
+async function tellLinked(context: Context, given: CallWords): Promise<void> {
   const { terminal } = context;
   const linked = terminal.interactive ? linkBefore(context, given.argument) : undefined;
   if (linked === undefined) return;
   const update = commandFor(svc("update"), given.argument);
-  terminal.say(text`  ${given.argument ?? "This folder"} is ${linked.url}: ${cyan(update)} publishes there.`);
+  const first = (await isShut(chooseById(context, given, linked.site_id)))
+    ? ` once you are signed in: ${svc("login")}`
+    : ".";
+  terminal.say(text`  ${given.argument ?? "This folder"} is ${linked.url}: ${cyan(update)} publishes there${first}`);
 }
 
 /** Tells a person who meant to update what became of the site that this place had, and how to keep it. */
@@ -197,7 +214,7 @@ async function tellBefore(context: Context, before: Link): Promise<void> {
 export async function deploy(context: Context, given: CallWords): Promise<void> {
   const naming = nameToBe(context, given);
   if (isDryRun(given)) return rehearse(context, given);
-  tellLinked(context, given);
+  await tellLinked(context, given);
   const { content, result: answer, started } = await upload(context, given, { path: "/sites", shape: DEPLOY_RESULT });
   const { result, unnamed } = await namedResult(naming, withoutDeployToken(answer));
   const before = linkTo(context, given.argument, content, result);

@@ -207,7 +207,8 @@ async function rehearse(context: Context, site: ChosenSite, given: CallWords): P
     return { opened, content, result: await publish(context, opened, given, { content, shape: DRY_RUN, spinner }) };
   });
   tellDryRun(context.terminal, given, result, await receiptOf(context, opened, result, content));
-  if (!given.json) tellContent(context, content);
+  if (given.json) tellLeftOut(context.terminal, content.secrets);
+  else tellContent(context, content);
 }
 
 export async function update(context: Context, given: CallWords): Promise<void> {

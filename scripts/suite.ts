@@ -7,18 +7,21 @@
  */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { availableParallelism, tmpdir } from "node:os";
+import { availableParallelism, cpus, tmpdir } from "node:os";
 import { isAbsolute, join, relative } from "node:path";
 import { CACHE, testEnvironment } from "./ready.ts";
 import { ROOT, say, StepFailed } from "./run.ts";
 import { makeScratch } from "./scratch.ts";
 
 /** The limit of a test. It is long, because browsers, servers and compiled binaries use the same cores as the tests. */
-export const TEST_MS = 30_000;
+export const TEST_MS = 90_000;
 /** The limit of a file: one that hangs in spite of the tests' limits is ended and has failed. */
 const FILE_MS = 600_000;
-/** Files wait for clocks, disks and browsers: so many more of them run at once than there are cores. */
+/** Files wait for clocks, disks and browsers: so many more of them may run at once than there are cores, as long as the cores
+ *  have time left. More on full cores end no sooner, and each waits longer for what it waits for. */
 const MORE_LANES = 4;
+const LEFT = 0.1;
+const LOOK_MS = 500;
 /** Folders with long files, for a first run: these begin first, so that no lane is idle at the end. */
 const LONG_FOLDERS = [
   "test/render/",
@@ -117,8 +120,12 @@ export async function runSuite(
   const outcomes: Outcome[] = [];
   const again: string[] = [];
   const waiting = [...files];
+  const turn = turns();
   const lane = async (number: number): Promise<void> => {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+    for (;;) {
+      await turn.begins();
+      const file = waiting.shift();
+      if (file === undefined) return turn.ended();
       const log = join(folder, `${number}.log`);
       let outcome = await runFile(file, log, env, file_ms);
       if (outcome.died !== "") {
@@ -129,6 +136,7 @@ export async function runSuite(
       }
       outcomes.push(outcome);
       show(outcome);
+      turn.ended();
     }
   };
   try {
@@ -138,6 +146,32 @@ export async function runSuite(
   }
   await keepSeconds(outcomes);
   return summary(outcomes, again, (performance.now() - started) / 1000);
+}
+
+/** How long the cores have had nothing to do so far, and anything at all. */
+function coresSoFar(): { idle: number; all: number } {
+  const all = cpus().map(({ times }) => times);
+  return { idle: sum(all.map(({ idle }) => idle)), all: sum(all.flatMap((times) => Object.values(times))) };
+}
+const sum = (numbers: number[]): number => numbers.reduce((total, one) => total + one, 0);
+
+/** One file a core may begin at any time; a further one where the cores had time left since the last one began. */
+function turns(): { begins(): Promise<void>; ended(): void } {
+  let running = 0;
+  let last = Promise.resolve();
+  async function begin(): Promise<void> {
+    for (let before = coresSoFar(); running >= availableParallelism();) {
+      await Bun.sleep(LOOK_MS);
+      const now = coresSoFar();
+      if ((now.idle - before.idle) / (now.all - before.all) > LEFT) break;
+      before = now;
+    }
+    running++;
+  }
+  return {
+    begins: () => (last = last.then(begin)),
+    ended: () => void running--,
+  };
 }
 
 async function keepSeconds(outcomes: Outcome[]): Promise<void> {

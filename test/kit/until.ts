@@ -1,6 +1,6 @@
 /** Waits for what happens in its own time, and fails where it never does. The patience is for machines that are busy:
  *  no test asks how long it took. */
-const PATIENCE_MS = 30_000;
+const PATIENCE_MS = 60_000;
 const PAUSE_MS = 10;
 
 export async function until(condition: () => boolean | Promise<boolean>, pause_ms = PAUSE_MS): Promise<void> {

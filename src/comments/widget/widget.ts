@@ -123,7 +123,7 @@ class Widget {
       this.draw();
       return void this.find().then(() => this.followHash());
     }
-    if (session.news > 0) this.said.say(plural(session.news, "new", "new"));
+    if (session.news) this.said.say(`${session.news} new`);
     this.draw();
     void this.find();
   }
@@ -275,7 +275,7 @@ class Launcher {
     const { element } = this;
     if (!element) return;
     element.hidden = hidden;
-    const count = threads > 0 ? [el("span", { "aria-hidden": "true" }, String(threads))] : [];
+    const count = threads ? [el("span", { "aria-hidden": "true" }, String(threads))] : [];
     element.replaceChildren("Comments", ...count);
     element.ariaDescription = threads > 0 ? plural(threads, "thread", "threads") : null;
   }

@@ -75,22 +75,18 @@ const PLACES = ["docs", "index", "full", "rtl"].flatMap((page) => WIDTHS.map((wi
 const addressOf = (page: string): string => (page === "docs" ? `${docs.origin}/` : `${plain.origin}/${page}.html`);
 
 describe("the panel leaves free what it is about", () => {
-  test.each(partOf(PLACES, 16))(
-    "%s at %d px: from a pin, and from the list",
-    async (page, width) => {
-      await sized(browser, width, width < 500 ? 844 : 768);
-      await browser.visit(addressOf(page));
-      await click(browser, "button", /^Thread on 'Ferries/);
-      await panelShows(browser, `About ${FIRST.slice(0, 12)}`);
-      await clear();
-      await clickAtCard(`About ${LAST.slice(0, 12)}`);
-      await until(async () => (await marked()) === LAST);
-      await clear();
-      expect((await loadOf(browser)).shifted).toBe(0);
-      expect((await loadOf(browser)).beyond).toBe(0);
-    },
-    30_000,
-  );
+  test.each(partOf(PLACES, 16))("%s at %d px: from a pin, and from the list", async (page, width) => {
+    await sized(browser, width, width < 500 ? 844 : 768);
+    await browser.visit(addressOf(page));
+    await click(browser, "button", /^Thread on 'Ferries/);
+    await panelShows(browser, `About ${FIRST.slice(0, 12)}`);
+    await clear();
+    await clickAtCard(`About ${LAST.slice(0, 12)}`);
+    await until(async () => (await marked()) === LAST);
+    await clear();
+    expect((await loadOf(browser)).shifted).toBe(0);
+    expect((await loadOf(browser)).beyond).toBe(0);
+  });
 
   test.each([390, 1024, 1280])("nor the one that is being commented on: docs at %d px", async (width) => {
     await sized(browser, width, width < 500 ? 844 : 768);
@@ -160,6 +156,7 @@ describe("the box in sight", () => {
     await sized(browser, 1280, 720);
     await browser.visit(`${site.origin}/`);
     await click(browser, "button", "Comments");
+    await byRole(browser, "textbox", "Comment");
     expect([await boxes(), await hint()]).toEqual([["Comment"], "Comment on the whole page…"]);
     await click(browser, "button", "7 replies");
     await byRole(browser, "textbox", "Reply");

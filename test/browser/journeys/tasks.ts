@@ -39,3 +39,33 @@ export async function watchTasks(browser: Browser): Promise<Watch> {
     },
   };
 }
+
+/** The longest task of `work`, in milliseconds. */
+export async function longestTask(browser: Browser, work: () => Promise<unknown>): Promise<number> {
+  await browser.visit("about:blank");
+  const watch = await watchTasks(browser);
+  await work();
+  return (await watch.end()).longest_ms;
+}
+
+/** 500 lines, and a button beside each, all at once. */
+const REFERENCE = `<!doctype html><title>Reference</title>${"<p>The tide falls.</p>".repeat(500)}<script>
+  const root = document.body.appendChild(document.createElement("div")).attachShadow({ mode: "open" });
+  for (const { x, y } of [...document.querySelectorAll("p")].map((one) => one.getBoundingClientRect())) {
+    const button = root.appendChild(document.createElement("button"));
+    Object.assign(button.style, { position: "absolute", left: x + "px", top: y + "px" });
+  }
+  root.lastChild.getBoundingClientRect();
+</script>`;
+/** What that takes on the machine that the limits of docs/design are for. */
+const REFERENCE_MS = 13;
+
+/** How many times slower this machine is at a page's work than the one that limits of time are for; at least 1. The quickest
+ *  of some runs counts. */
+export async function pace(browser: Browser): Promise<number> {
+  const took: number[] = [];
+  for (let run = 0; run < 3; run++) {
+    took.push(await longestTask(browser, () => browser.visit(`data:text/html,${encodeURIComponent(REFERENCE)}`)));
+  }
+  return Math.max(1, Math.min(...took) / REFERENCE_MS);
+}

@@ -28,6 +28,7 @@ export class Pins {
   private readonly room = el("div", { class: "room" });
   private readonly buttons = new Map<string, HTMLButtonElement>();
   private pinned: readonly Pinned[] = [];
+  private active: string | null = null;
   private beside: HTMLElement | null = null;
   private frame = 0;
 
@@ -40,6 +41,7 @@ export class Pins {
   /** `pinned` is in reading order; `beside` is the panel while it is open. */
   draw(pinned: readonly Pinned[], active: string | null, beside: HTMLElement | null): void {
     this.pinned = pinned;
+    this.active = active;
     this.beside = beside;
     const ids = new Set(pinned.map(({ thread }) => thread.id));
     for (const [id, pin] of this.buttons) {
@@ -47,21 +49,7 @@ export class Pins {
       pin.remove();
       this.buttons.delete(id);
     }
-    pinned.forEach(({ thread }, at) => {
-      const pin = this.pinOf(thread);
-      pin.ariaLabel = pinName(thread);
-      pin.dataset["count"] = String(thread.comments.length); // drawn: its name says it in words
-      pin.className = `pin ${thread.status} ${thread.visibility}`;
-      pin.ariaExpanded = String(thread.id === active);
-      if (this.element.children[at] !== pin) this.element.insertBefore(pin, this.element.children[at] ?? null);
-    });
     this.place();
-  }
-
-  private pinOf({ id }: Thread): HTMLButtonElement {
-    let pin = this.buttons.get(id);
-    if (!pin) this.buttons.set(id, (pin = el("button", { type: "button", press: () => this.press(id) })));
-    return pin;
   }
 
   /** Soon, and once for all that happens meanwhile. */
@@ -74,7 +62,7 @@ export class Pins {
 
   private makeRoom(sheet: boolean): void {
     const { room, beside } = this;
-    if (!beside || !sheet) return room.remove();
+    if (!sheet || !beside) return room.remove();
     if (room.isConnected) return; // a reader who has scrolled into the room would be thrown back without it
     room.style.top = `${document.documentElement.scrollHeight + beside.offsetHeight - 1}px`;
     this.element.append(room);
@@ -84,21 +72,37 @@ export class Pins {
     measure();
     this.makeRoom(freeBeside(this.beside).drawer === null);
     const free = freeBeside(this.beside); // with the scrollbar that the room may have brought, or taken away
+    // All are looked for before one is put into the page, which would have to be laid out anew.
     const spots = this.pinned.map(({ place }) => spotOf(place, free));
     const taken: Spot[] = [];
-    this.pinned.forEach(({ thread }, i) => {
-      const pin = this.buttons.get(thread.id)!;
+    const most = this.buttons.size + AT_ONCE;
+    let next = this.element.firstChild;
+    for (const [i, { thread }] of this.pinned.entries()) {
+      let pin = this.buttons.get(thread.id);
+      if (!pin) {
+        if (this.buttons.size === most) return this.placeSoon();
+        this.buttons.set(thread.id, (pin = el("button", { type: "button", press: () => this.press(thread.id) })));
+      }
+      pin.ariaLabel = pinName(thread);
+      pin.dataset["count"] = String(thread.comments.length); // drawn: its name says it in words
+      pin.className = `pin ${thread.status} ${thread.visibility}`;
+      pin.ariaExpanded = String(thread.id === this.active);
+      if (next === pin) next = pin.nextSibling;
+      else this.element.insertBefore(pin, next);
       const spot = spots[i];
       pin.hidden = !spot;
-      if (!spot) return;
-      const y = below(taken, spot);
-      taken.push({ ...spot, y });
+      if (!spot) continue;
+      spot.y = below(taken, spot);
+      taken.push(spot);
       pin.dataset["lies"] = spot.lies;
-      Object.assign(pin.style, { left: `${spot.x}px`, top: `${y}px`, width: `${spot.width}px` });
-    });
+      Object.assign(pin.style, { left: `${spot.x}px`, top: `${spot.y}px`, width: `${spot.width}px` });
+    }
     this.rail.hidden = !taken.some(({ lies }) => lies === "rail");
   }
 }
+
+/** So many new ones in a frame: a reader who scrolls should not wait until hundreds are styled. */
+const AT_ONCE = 100;
 
 /** The place of a pin. It is next to the lines of its passage if the page has room there. Otherwise it is on the
  *  drawer's rail, or a tab at the window's edge if there is no drawer: on a page without a margin a whole pin would
@@ -234,8 +238,8 @@ function spotOf({ range }: PagePlace, free: Free): Spot | null {
 
 /** The first height at which this pin covers no earlier one. */
 function below(taken: readonly Spot[], { x, y }: Spot): number {
-  const near = taken.filter((one) => Math.abs(one.x - x) < at.apart).toSorted((a, b) => a.y - b.y);
+  const near = taken.filter((one) => Math.abs(one.x - x) < at.apart && y - one.y < at.apart);
   let free = y;
-  for (const one of near) if (Math.abs(one.y - free) < at.apart) free = one.y + at.apart;
+  for (const one of near.toSorted((a, b) => a.y - b.y)) if (one.y < free + at.apart) free = one.y + at.apart;
   return free;
 }

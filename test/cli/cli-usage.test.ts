@@ -105,6 +105,8 @@ describe("help and version", () => {
       "explain",
       "pull",
       "diff",
+      "export",
+      "import",
       "forget",
       "login",
       "logout",

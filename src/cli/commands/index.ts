@@ -204,6 +204,28 @@ export const COMMANDS: readonly Command[] = [
     run: (...call) => import("./take-away.ts").then(({ TAKE_AWAY_COMMANDS }) => TAKE_AWAY_COMMANDS.diff(...call)),
   },
   {
+    name: "export",
+    arguments: ["[folder]"],
+    summary: "Write all versions of all sites of your account into a folder",
+    details: [
+      "A zip for each version, in ./svc-export if no folder is named, and export.json, which lists them.",
+      "Begun again it fetches only what is missing or damaged. No token is in it.",
+    ],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.export(...call)),
+  },
+  {
+    name: "import",
+    arguments: ["[folder]"],
+    summary: "Make all sites of an export anew, in your account",
+    details: [
+      "All versions of each, the same one live. Prints a line for each site: its former name and where",
+      "it is now. Begun again it goes on where it stopped: import.json in the folder has what is done.",
+    ],
+    flags: [JSON_FLAG, QUIET_FLAG],
+    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.import(...call)),
+  },
+  {
     name: "forget",
     arguments: ["[path]"],
     summary: "Forget the link between a folder and its site",

@@ -47,7 +47,7 @@ async function placeOf(context: Context, given: CallWords): Promise<{ site: Chos
 }
 
 /** Paths that would leave the folder, or that a system reads as something else than one file in it. */
-const UNSAFE = /(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\0\\]|^[a-z]:/i;
+export const UNSAFE = /(?:^|[/\\])\.{0,2}(?:[/\\]|$)|[\0\\]|^[a-z]:/i;
 
 const unlike = (why: string): Failure =>
   new Failure("unexpected_answer", `Nothing was written: ${why}. Try again, or ask whoever runs the server.`);
@@ -67,7 +67,7 @@ function checkFiles(files: FilesByPath, listed: readonly { path: string; sha256:
 }
 
 /** The files by the paths of the version: where all lie in one folder, the zip has another one around it. */
-function withoutWrap(files: FilesByPath, version_id: string): FilesByPath {
+export function withoutWrap(files: FilesByPath, version_id: string): FilesByPath {
   const wrap = `${version_id}/`;
   if (![...files.keys()].every((path) => path.startsWith(wrap))) return files;
   return new Map([...files].map(([path, bytes]) => [path.slice(wrap.length), bytes]));

@@ -13,6 +13,8 @@ export class ApiFailure extends Failure {
     code: string,
     message: string,
     readonly body: unknown = null,
+    /** Seconds, of a call that came too often. */
+    readonly retry_s: number | null = null,
   ) {
     super(code, message);
   }
@@ -107,10 +109,10 @@ function aboutTheToken(server: Server, status: number, credential: Credential | 
 }
 
 /** Says how long to wait only once: in the API's words, or here if it is known to the second. */
-function untilWhen(error: string, later: string | null): string {
-  if (later === null || !/^\d+$/.test(later)) return error;
+function untilWhen(error: string, later: number | null): string {
+  if (later === null) return error;
   const what = /\b(wait|again|seconds?)\b/i.test(error) ? "Too many tries for now." : error;
-  return joined(what, `Try again in ${waiting(Number(later))}.`);
+  return joined(what, `Try again in ${waiting(later)}.`);
 }
 
 /** For a deploy token that has ended, whatever was asked with it. */
@@ -129,7 +131,11 @@ export function refusal(server: Server, asked: RefusedCall, response: Response, 
   const { status } = response;
   if (typeof error !== "string" || typeof code !== "string") return strange(server, response);
   if (isOfASite(code, asked.path)) return aSite(server, status);
-  if (status === 429) return new ApiFailure(status, code, untilWhen(error, response.headers.get("retry-after")));
+  if (status === 429) {
+    const after = response.headers.get("retry-after");
+    const seconds = after === null || !/^\d+$/.test(after) ? null : Number(after);
+    return new ApiFailure(status, code, untilWhen(error, seconds), null, seconds);
+  }
   const isAboutTheToken = (status === 401 || status === 403) && !CONTENT_CODES.has(code);
   const unknown = "The server does not know this token: it is mistyped, or what it stood for has ended.";
   const forbidden = status === 401 ? unknown : "The server does not let you do this.";

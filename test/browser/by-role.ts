@@ -74,8 +74,12 @@ export async function press(browser: Browser, role: string, name: string | RegEx
 /** What a field holds instead of what it held. */
 export async function fill(browser: Browser, role: string, name: string | RegExp, text: string): Promise<void> {
   const thing = await byRole(browser, role, name);
-  await on(browser, thing, `this.focus(); this.select?.()`);
-  await (text === "" ? browser.press("Backspace") : browser.type(text));
+  // On a busy machine the page may still take the focus elsewhere, where the text is lost: people look at what they type.
+  for (let tried = 0; tried < 5; tried++) {
+    await on(browser, thing, `this.focus(); this.select?.()`);
+    await (text === "" ? browser.press("Backspace") : browser.type(text));
+    if (text === "" || (await on<unknown>(browser, thing, "return this.value")) !== "") return;
+  }
 }
 
 /** Chooses the option with the value. */

@@ -97,7 +97,8 @@ function listen(handover: Handover, has_threads: boolean): void {
   };
   const wakeAtHash = () => location.hash.startsWith("#svc-") && wake();
   const wakeElsewhere = () => location.pathname !== handover.path && wake();
-  launcher?.addEventListener("click", () => ((handover.pressed = true), wake()), until);
+  // Also while the widget is on its way: it opens the panel once it is there.
+  launcher?.addEventListener("click", () => ((handover.pressed = true), wake()));
   document.addEventListener("selectionchange", () => getSelection()?.type === "Range" && wake(), until);
   addEventListener("hashchange", wakeAtHash, until);
   window.navigation?.addEventListener("currententrychange", wakeElsewhere, until);

@@ -25,6 +25,19 @@ async function comment(words: string, text: string): Promise<void> {
   await panelShows(browser, text);
 }
 
+test("a launcher that is pressed while the widget is still on its way opens the panel once it is there", async () => {
+  await site.writeOn({ exact: PASSAGE }, "Is it true?");
+  const asked = Promise.withResolvers<{ requestId: string }>();
+  browser.on<{ requestId: string }>("Fetch.requestPaused", asked.resolve);
+  await browser.cdp("Fetch.enable", { patterns: [{ urlPattern: "*/_svc/c/*" }] });
+  await browser.cdp("Page.navigate", { url: `${site.origin}/` });
+  const { requestId } = await asked.promise;
+  await click(browser, "button", "Comments");
+  await browser.cdp("Fetch.continueRequest", { requestId });
+  await browser.cdp("Fetch.disable");
+  await panelShows(browser, "Is it true?");
+});
+
 test("a selected passage gets a button 'Comment', a box with the focus, and a comment that others read", async () => {
   await open();
   await select(browser, PASSAGE);

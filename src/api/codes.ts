@@ -32,6 +32,8 @@ export const MEANING: Readonly<Record<ErrorCode, string>> = {
   passcode_required: "the site's comments need its passcode",
   account_required: "sites are made by accounts alone here (`SVC_ANONYMOUS=off`)",
   wrong_passcode: "not the passcode",
+  password_required: "The site wants a password: Basic authentication, or the page that a browser gets.",
+  wrong_password: "The password of the site is another one.",
   invalid_code: "the code is used, expired or none",
   no_identity: "this browser has written nothing here yet",
   forbidden: "known, and may not",

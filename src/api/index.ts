@@ -1,5 +1,6 @@
 /** The contract of the API: rows with method, path, who may call, body, answers and codes. Handlers join in src/routes, which lets in whom a row names;
  *  document.ts prints the rows as `/openapi.json`; shapes/ has the bodies, of which the CLI takes what it reads. */
+import { ACCESS_ROWS } from "./access.ts";
 import { ACCOUNT_ROWS } from "./account.ts";
 import { COMMENT_ROWS } from "./comments.ts";
 import { ok, type ApiRows } from "./row.ts";
@@ -53,7 +54,15 @@ const DESCRIPTION = {
 } satisfies ApiRows;
 
 /** All rows of the API, in the order of SPEC. */
-export const API = { ...SERVER, ...SITE_ROWS, ...VERSION_ROWS, ...ACCOUNT_ROWS, ...COMMENT_ROWS, ...DESCRIPTION };
+export const API = {
+  ...SERVER,
+  ...SITE_ROWS,
+  ...ACCESS_ROWS,
+  ...VERSION_ROWS,
+  ...ACCOUNT_ROWS,
+  ...COMMENT_ROWS,
+  ...DESCRIPTION,
+};
 
 /** The row that an operator turns on (COMMENTS 6). */
 export const MCP = "POST /sites/:id/comments/mcp" satisfies keyof typeof API;

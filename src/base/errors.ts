@@ -21,6 +21,8 @@ const STATUS = {
   invalid_claim: 401,
   passcode_required: 401,
   wrong_passcode: 401,
+  password_required: 401,
+  wrong_password: 401,
   invalid_code: 401,
   no_identity: 401,
   account_required: 401,

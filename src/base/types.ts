@@ -258,6 +258,12 @@ export interface Site {
   skew: 0 | 1;
   /** Whether visits are counted. */
   stats: 0 | 1;
+  /** argon2id of the password that visitors need; null if anybody may see it (BEYOND 8). */
+  access_hash: string | null;
+  /** ISO 8601; null without a password. */
+  access_set_at: string | null;
+  /** What was granted under an older epoch opens nothing. */
+  access_epoch: number;
 }
 
 /** The rest of a site that is gone: its slug is never given out again. */

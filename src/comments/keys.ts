@@ -64,7 +64,7 @@ export const personId = ({ people }: Keys, site_id: string, identity: string): s
 /** By what a site remembers a network without its address; of two sites nobody can tell that it is one. */
 export const networkHash = (
   { people }: Keys,
-  what: "comments" | "passcode",
+  what: "comments" | "passcode" | "access",
   site_id: string,
   network: string,
 ): string => hmac(people, `${what}\0${site_id}\0${network}`).toString("base64url").slice(0, 22);

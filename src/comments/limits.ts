@@ -3,7 +3,8 @@ import { Refusal } from "../base/errors.ts";
 import type { Counted } from "../http/rate-limit.ts";
 import type { Author } from "../store/notes.ts";
 import { UNIT_MS } from "../base/units.ts";
-import type { Ctx } from "./context.ts";
+import type { RateWindow } from "../base/rates.ts";
+import type { CommentParts, Ctx } from "./context.ts";
 import { networkHash } from "./keys.ts";
 
 /** Counts a post, an edit, a deletion or a rename for the client's network, whether it succeeds or not. */
@@ -79,19 +80,32 @@ interface CountedPasscode {
   right(): Promise<void>;
 }
 
-/** Counts a passcode before it is known to be right, so that many at once do not pass as one. A customer, a whole IPv6 /48, is
- *  one client: else its 65,536 networks would use up what the site takes from all strangers (RELIABILITY A26). */
-export async function limitPasscode({ parts, site: { site_id }, from }: Ctx): Promise<CountedPasscode> {
-  const { limitWindows, passcode_windows, keys, store } = parts;
-  const [customer = ""] = from();
-  const hash = networkHash(keys, "passcode", site_id, customer);
+interface Guess {
+  what: "passcode" | "access";
+  site_id: string;
+  customer: string;
+  windows: readonly RateWindow[];
+}
+
+/** Counts a passcode or a site's password before it is known to be right, so that many at once do not pass as one. A customer, a whole
+ *  IPv6 /48, is one client: else its 65,536 networks would use up what the site takes from all strangers (RELIABILITY A26). */
+export async function limitGuess(
+  { limitWindows, keys, store }: Pick<CommentParts, "limitWindows" | "keys" | "store">,
+  { what, site_id, customer, windows }: Guess,
+): Promise<CountedPasscode> {
+  const hash = networkHash(keys, what, site_id, customer);
   const known = await store.notes.knowsNetwork(site_id, hash);
   const counted = await countedByAll([
-    () => limitWindows("passcode", `${site_id} ${customer}`, passcode_windows),
-    ...(known ? [] : [() => limitWindows("passcode-site", site_id, OF_SITE)]),
+    () => limitWindows(what, `${site_id} ${customer}`, windows),
+    ...(known ? [] : [() => limitWindows(`${what}-site`, site_id, OF_SITE)]),
   ]);
   const undo = async () => void (await Promise.all(counted.map((one) => one.undo())));
   return { undo, right: async () => void (await Promise.all([undo(), store.notes.noteNetwork(site_id, hash)])) };
+}
+
+export function limitPasscode({ parts, site: { site_id }, from }: Ctx): Promise<CountedPasscode> {
+  const [customer = ""] = from();
+  return limitGuess(parts, { what: "passcode", site_id, customer, windows: parts.passcode_windows });
 }
 
 /** Counts an owner code like a passcode: only wrong ones count. */

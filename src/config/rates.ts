@@ -38,6 +38,7 @@ export const RATE_SETTINGS = {
   rate_owner_code: rate("OWNER_CODE", "60/1m", "wrong codes of a site's owner per client address"),
   rate_moderation: rate("MODERATION", "600/1m", "decisions and settings of comments per site"),
   rate_rename: rate("RENAME", "3/1d", "renames per visitor"),
+  rate_access: rate("ACCESS", "5/10m", "wrong passwords of sites per client address"),
   rate_slug: rate("SLUG", "5/1d", "changes of sites' names per account"),
   rate_mcp: rate("MCP", "60/1m", "MCP calls per token"),
 };

@@ -92,11 +92,11 @@ const SUSPICIOUS = /^\/[/\\]|[\\\p{Cc}]/u;
 const NOWHERE = "http://nowhere.invalid";
 
 /** The path that a form may send a browser to afterwards (RELIABILITY A8): `next` if it is a path of this host, however it
- *  is spelled, else HOME. It is percent-encoded, so that a header can hold it. */
-export function nextPath(next: unknown): string {
-  if (typeof next !== "string" || !next.startsWith("/") || SUSPICIOUS.test(next)) return HOME;
+ *  is spelled, else `home`. It is percent-encoded, so that a header can hold it. */
+export function nextPath(next: unknown, home = HOME): string {
+  if (typeof next !== "string" || !next.startsWith("/") || SUSPICIOUS.test(next)) return home;
   const url = URL.parse(next, NOWHERE);
-  if (!url || url.origin !== NOWHERE) return HOME;
+  if (!url || url.origin !== NOWHERE) return home;
   const path = url.pathname + url.search + url.hash;
-  return path.startsWith("//") ? HOME : path;
+  return path.startsWith("//") ? home : path;
 }

@@ -57,6 +57,10 @@ export class Exchange {
   on_api = false;
   /** The site is in quarantine: whatever it is answered with leads nowhere else. */
   held = false;
+  /** The site wants a password: no cache may keep the answer for others. */
+  shut = false;
+  /** Whoever asks a site that wants a password may see it. */
+  admitted = false;
   /** The code of the refusal that is the answer. */
   code: ErrorCode | null = null;
   /** Null if the request is neither a deploy nor a preview. */

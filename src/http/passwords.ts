@@ -87,7 +87,20 @@ export async function hashPasscode(passcode: string, site_id: string): Promise<s
   return oneAtATime.run(() => Bun.password.hash(bytes, PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
 }
 
-/** The same as `isPassword`, for a passcode. */
+/** The lengths of a site's password, in characters (BEYOND 8): visitors know it, as they know a passcode, and wait in the same line. */
+const SITE_PASSWORD = { shortest: 8, longest: 256 };
+
+/** Throws `invalid_input` for what is too short or too long. */
+export async function hashSitePassword(password: string, site_id: string): Promise<string> {
+  const { length } = [...normalForm(password)];
+  if (length < SITE_PASSWORD.shortest || length > SITE_PASSWORD.longest) {
+    const why = `The password must have ${SITE_PASSWORD.shortest} to ${SITE_PASSWORD.longest} characters.`;
+    throw new Refusal("invalid_input", why, { field: "password" });
+  }
+  return oneAtATime.run(() => Bun.password.hash(bytesOf(password), PASSCODE_ARGON2ID), [`the owner of ${site_id}`]);
+}
+
+/** The same as `isPassword`, for a passcode or a site's password. */
 export async function isPasscode(passcode: string, hash: string | null, from: FairnessKey): Promise<boolean> {
   const bytes = bytesOf(passcode || " ");
   const same = await oneAtATime.run(() => Bun.password.verify(bytes, hash ?? NOBODYS_PASSCODE), from);

@@ -111,9 +111,16 @@ export function cursorOf(query: URLSearchParams): SitePlace | null {
 }
 
 /** Settings that are not built yet are off. */
-async function settingsOf({ store }: ApiParts, { site_id, skew, stats }: Site) {
+async function settingsOf({ store }: ApiParts, { site_id, skew, stats, access_hash }: Site) {
   const previews = await store.ownership.countPreviews(site_id);
-  return { skew: skew === 1, stats: stats === 1, password: false, primary_domain: null, domains: 0, previews };
+  return {
+    skew: skew === 1,
+    stats: stats === 1,
+    password: access_hash !== null,
+    primary_domain: null,
+    domains: 0,
+    previews,
+  };
 }
 
 /** `GET /sites/:id/settings`. */

@@ -5,6 +5,7 @@ import type { OwnerHandler } from "../comments/context.ts";
 import { OWNER_HANDLERS } from "../comments/index.ts";
 import { limitOwner } from "../comments/limits.ts";
 import { answerAgent } from "../comments/mcp.ts";
+import { ACCESS_HANDLERS } from "./access.ts";
 import type { Config } from "../config/index.ts";
 import { answerEmpty, answerJson } from "../http/answers.ts";
 import { customerOf } from "../http/context.ts";
@@ -90,6 +91,7 @@ const HANDLERS: ApiHandlers = {
   ...ACCOUNT_HANDLERS,
   ...SITE_HANDLERS,
   ...NAME_HANDLERS,
+  ...ACCESS_HANDLERS,
   ...VERSION_HANDLERS,
   ...DEPLOY_HANDLERS,
   "GET /healthz": health,

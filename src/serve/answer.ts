@@ -189,7 +189,7 @@ function remember(
   answer: Shortcut["answer"],
   shortcuts: Shortcuts,
 ): void {
-  if (row.live !== version) return;
+  if (row.live !== version || site.access_hash !== null) return;
   // An answer that depends on more than the path has no shortcut, and neither has one that was not kept.
   if (version.answers.get(pathOf(request.url)) !== answer) return;
   const { url } = request;

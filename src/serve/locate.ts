@@ -107,6 +107,19 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
   };
 }
 
+/** The site of a host whose visitors need a password; null for every other host. A former name says nothing of its site, and an
+ *  address without a site or one that nobody may see has an answer of its own. */
+export type PrivateAt = (host: SiteHost) => Site | null | Promise<Site | null>;
+
+export function createPrivateAt(rows: Pick<Rows, "ready" | "read">, now: () => number): PrivateAt {
+  const privateOf = ({ site }: SiteRow): Site | null =>
+    site !== null && site.access_hash !== null && isShown(siteState(site, now())) ? site : null;
+  return ({ slug }) => {
+    const row = rows.ready(slug);
+    return row === undefined ? rows.read(slug).then(privateOf) : privateOf(row);
+  };
+}
+
 function live(row: SiteRow, site: Site, versions: LoadedVersions, rows: Rows): Hosted | Reading {
   const policy = policyOf(site, "live");
   const label = site.live_version_id;

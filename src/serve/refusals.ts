@@ -8,6 +8,7 @@ import { visible } from "../base/visible.ts";
 import { contactLink } from "../html/contact.ts";
 import { document } from "../html/document.ts";
 import { html, type Html } from "../html/template.ts";
+import type { Site } from "../base/types.ts";
 import { answerText, errorJson, KEPT_HEADERS } from "../http/answers.ts";
 import { type Exchange, pathOf, wantsHtml } from "../http/exchange.ts";
 import { confineError, type Policy, policyHeaders } from "./policy.ts";
@@ -57,6 +58,38 @@ export const methodNotAllowed = (policy: Policy) =>
     { allow: "GET, HEAD", ...policyHeaders(policy) },
   );
 
+/** The refusal of a site that wants a password (BEYOND 8). It says nothing of the site, and the same at every path. */
+export class AccessRefusal extends Refusal {
+  constructor(
+    code: "password_required" | "wrong_password",
+    /** Where a browser goes once it is let in: a path of the host. */
+    readonly next: string,
+  ) {
+    super(
+      code,
+      code === "wrong_password" ? "That password is wrong. Ask whoever sent you this address." : WANTS_PASSWORD,
+    );
+  }
+}
+
+const WANTS_PASSWORD =
+  "This site wants a password: send it by Basic authentication with any user name, or enter it in a browser.";
+
+/** For a request that was let through before the site had its password. */
+export function refuseUnlessAdmitted({ access_hash }: Site, exchange: Exchange): void {
+  if (access_hash === null || exchange.admitted) return;
+  exchange.shut = true;
+  throw new AccessRefusal("password_required", "/");
+}
+
+/** No cache may keep an answer of a site that wants a password, or give it to others. */
+export function keepPrivate({ headers }: Response): void {
+  const vary = headers.get("vary");
+  headers.set("cache-control", "private, no-store");
+  headers.set("vary", vary === null ? "Cookie, Authorization" : `${vary}, Cookie, Authorization`);
+  headers.set("x-robots-tag", "noindex");
+}
+
 export const preconditionFailed = (policy: Policy): Refusal =>
   new Refusal(
     "precondition_failed",
@@ -104,6 +137,7 @@ interface WaysOn {
 
 /** `ways` is null for a page that is missing on a site that is there. */
 export function errorPage(request: Request, refusal: Refusal, exchange: Exchange, ways: WaysOn | null): Response {
+  if (refusal instanceof AccessRefusal) return accessPage(request, refusal, exchange);
   if (!wantsHtml(request)) return confineError(asJson(refusal, exchange), exchange);
   const text = pageText(request, refusal, exchange, ways);
   const answer = answerText(text, exchange, { ...refusal.headers, ...HTML_HEADERS }, refusal.status);
@@ -182,4 +216,55 @@ function whatIsMissing(request: Request): Html {
   const path = pathOf(request.url);
   const name = visible(decodePath(path) ?? path);
   return html`The site has no page at <code dir="auto">${name}</code>. Check the spelling: letter case counts.`;
+}
+
+/** Browsers would show a box of their own for a scheme that they know. */
+const schemeFor = (request: Request): string =>
+  wantsHtml(request) ? "Svc-Password" : `Basic realm="${request.headers.get("host")}", charset="UTF-8"`;
+
+/** Asks for the password: a page that names the host alone and needs no script, or JSON. */
+function accessPage(request: Request, refusal: AccessRefusal, exchange: Exchange): Response {
+  const scheme = { "www-authenticate": schemeFor(request) };
+  if (!wantsHtml(request)) {
+    const answer = asJson(refusal, exchange);
+    answer.headers.set("www-authenticate", scheme["www-authenticate"]);
+    return confineError(answer, exchange);
+  }
+  const headers = { ...scheme, ...HTML_HEADERS, "content-security-policy": ACCESS_POLICY };
+  const answer = answerText(accessText(request, refusal, exchange), exchange, headers, refusal.status);
+  return confineError(answer, exchange);
+}
+
+const ACCESS_STYLE = `form{display:grid;gap:8px;max-width:22rem}label{font-weight:600;color:var(--strong)}
+.field{font:inherit;min-height:44px;padding:8px 12px;border:1px solid var(--edge);border-radius:6px;background:var(--paper);color:var(--strong)}
+.wrong{color:var(--danger)}form .button{min-height:44px}`;
+const ACCESS_POLICY = `${HTML_HEADERS["content-security-policy"]}; form-action 'self'; frame-ancestors 'self'; base-uri 'none'`;
+
+function accessText(request: Request, { code, message, next }: AccessRefusal, { request_id }: Exchange): string {
+  const host = request.headers.get("host");
+  const wrong = code === "wrong_password";
+  const described = wrong && html`aria-invalid="true" aria-describedby="wrong"`;
+  return document({
+    title: "Password",
+    style: STYLE + ACCESS_STYLE,
+    body: html`<h1>This site has a password</h1>
+      <p class="dim lead">${host}</p>
+      <form method="post" action="/_svc/access">
+        <input type="hidden" name="next" value="${next}" />
+        <label for="password">Password</label>
+        <input
+          id="password"
+          class="field"
+          type="password"
+          name="password"
+          required
+          autofocus
+          autocomplete="current-password"
+          ${described}
+        />
+        ${wrong && html`<p id="wrong" class="wrong" role="alert">${message}</p>`}
+        <button class="button">Show the site</button>
+      </form>
+      <p class="dim small">${request_id}</p>`,
+  });
 }

@@ -17,11 +17,21 @@ import { createAnswers } from "./by-path.ts";
 import { createEncoder, isCoded } from "./encode.ts";
 import { createExplain, type Explain } from "./explain.ts";
 import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
-import { createLocate, createRows, type Hosted, isMoved, type Locate, type Moved, type SiteHost } from "./locate.ts";
+import {
+  createLocate,
+  createPrivateAt,
+  createRows,
+  type Hosted,
+  isMoved,
+  type Locate,
+  type Moved,
+  type PrivateAt,
+  type SiteHost,
+} from "./locate.ts";
 import { movedAnswer } from "./moved.ts";
 import { createRespond } from "./respond.ts";
 import { isForbiddenWorker } from "./policy.ts";
-import { createNotFound, unknownVersion } from "./refusals.ts";
+import { createNotFound, refuseUnlessAdmitted, unknownVersion } from "./refusals.ts";
 import { createShortcuts, type Shortcut, type Shortcuts } from "./shortcuts.ts";
 import { asksForPart, createSkew } from "./skew.ts";
 import {
@@ -42,6 +52,7 @@ export interface SiteServer {
   shown(host: SiteHost): Promise<Site>;
   /** The live version of a site, with its files and its rule for unknown paths. */
   live(slug: string): Promise<Live>;
+  privateAt: PrivateAt;
   warm: Warm;
   explain: Explain;
 }
@@ -116,7 +127,8 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   const versions = createVersions({ store, ...caches });
   const serving = servingOver(parts, caches);
   const { bodies, respond } = serving;
-  const locate = createLocate(createRows(store, budget, versions), versions, parts);
+  const rows = createRows(store, budget, versions);
+  const locate = createLocate(rows, versions, parts);
 
   function answerFromShortcut(
     request: Request,
@@ -138,6 +150,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
 
   function answerAt(found: Hosted | Moved, request: Request, host: SiteHost, exchange: Exchange) {
     if (isMoved(found)) return movedAnswer(request, host, found.moved_to, parts);
+    refuseUnlessAdmitted(found.site, exchange);
     return answerFrom(found, request, exchange, serving);
   }
 
@@ -152,6 +165,7 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
     answerFromShortcut,
     shown: async (host) => (await locate(host)).site,
     live: (slug) => readLive(locate, manifests, slug),
+    privateAt: createPrivateAt(rows, parts.now),
     warm: createWarm(versions, manifests, bodies, parts.ending),
     explain: createExplain({ locate, serving, ...parts }),
   };

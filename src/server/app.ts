@@ -1,6 +1,7 @@
 /** A serving process: hosts, sockets, workers, and the one place that catches errors. One request, from its Host to its
  *  answer: the host is decided before the path, and every error is caught here. */
 import { asRefusal, Refusal, withAppeal } from "../base/errors.ts";
+import type { Site } from "../base/types.ts";
 import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
 import { errorJson, transportSecurity } from "../http/answers.ts";
@@ -11,7 +12,7 @@ import { METRICS_PATH } from "../routes/metrics.ts";
 import type { Log } from "../run/log.ts";
 import type { Traffic } from "../run/bulletin.ts";
 import type { Metrics } from "../run/metrics.ts";
-import { errorPage } from "../serve/refusals.ts";
+import { errorPage, keepPrivate } from "../serve/refusals.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
@@ -23,7 +24,9 @@ interface AppParts {
   api(context: RequestContext, path: string): Promise<Response>;
   /** A refusal on the API's host, for a browser. */
   apiErrorPage(context: RequestContext, refusal: Refusal): Promise<Response>;
-  sites: Pick<SiteServer, "handle" | "answerFromShortcut">;
+  sites: Pick<SiteServer, "handle" | "answerFromShortcut" | "privateAt">;
+  /** Null where the request may go on. Throws for one that may not see the site. */
+  door(context: RequestContext, site: Site): Promise<Response | null>;
   /** The answer to a path that the service keeps for itself on a site's host; null if the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
   /** Null when the client may not know that there is anything. */
@@ -111,7 +114,7 @@ export function createApp(parts: AppParts): App {
 }
 
 function route(request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
-  const { sites, api, ownPaths } = steps;
+  const { sites, api } = steps;
   const header = request.headers.get("host");
   const again = sites.answerFromShortcut(request, header, exchange);
   if (again !== null) return again;
@@ -119,13 +122,23 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   exchange.on_api = host.kind === "api";
   if (header !== null && (exchange.on_api || host.kind === "site")) exchange.traffic = steps.trafficOf(header);
   if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
-  if (host.kind === "site") return ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
+  if (host.kind === "site") return onSite(request, host, exchange, steps);
   const path = pathOf(request.url);
   if (host.kind === "invalid") throw invalidHost();
   if (path === METRICS_PATH) return figures(request, exchange, exchange.on_api, steps);
   // A load balancer asks by address: its health check must not need the right name.
   if (exchange.on_api || path === "/healthz") return api(steps.requests.contextOf(request, exchange), path);
   throw unknownHost();
+}
+
+/** A site that wants a password has a door before all that it answers. */
+function onSite(request: Request, host: SiteHost, exchange: Exchange, steps: Steps): Response | Promise<Response> {
+  const { sites, ownPaths, door, requests } = steps;
+  const shown = () => ownPaths(request, host, exchange) ?? sites.handle(request, host, exchange);
+  const behind = async (site: Site) => (await door(requests.contextOf(request, exchange), site)) ?? shown();
+  const shut = sites.privateAt(host);
+  if (shut instanceof Promise) return shut.then((site) => (site === null ? shown() : behind(site)));
+  return shut === null ? shown() : behind(shut);
 }
 
 async function figures(request: Request, exchange: Exchange, on_api: boolean, steps: Steps): Promise<Response> {
@@ -159,6 +172,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   if (exchange.on_api && steps.transport_security) {
     response.headers.set("strict-transport-security", steps.transport_security);
   }
+  if (exchange.shut) keepPrivate(response);
   if (exchange.cookies !== null) for (const cookie of exchange.cookies) response.headers.append("set-cookie", cookie);
   const { method } = request;
   // Bun has one for GET alone (RFC 9110, 6.6.1).

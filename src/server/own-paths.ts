@@ -10,6 +10,7 @@ import { isService, reservedFor } from "../base/reserved-paths.ts";
 import type { ServiceAnswer } from "../serve/explain.ts";
 import { isLiveHost, type SiteHost } from "../serve/locate.ts";
 import { confine } from "../serve/policy.ts";
+import { refuseUnlessAdmitted } from "../serve/refusals.ts";
 import type { SiteServer } from "../serve/site.ts";
 import { refusals } from "../store/refusals.ts";
 import { decodePath } from "../base/percent.ts";
@@ -26,6 +27,7 @@ import { type Limiter, windowLimiter } from "../http/rate-limit.ts";
 import type { FairnessKey } from "../run/gate.ts";
 import { secretFiles, type Secrets, type Store } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
+import { ENTRANCE, openEntrance } from "./door.ts";
 import type { QuoteSearch } from "./quote-search.ts";
 
 type OwnPath = readonly [method: Method, path: string, handler: SiteRouteHandler];
@@ -40,6 +42,7 @@ interface Handlers {
 
 const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
   ["POST", "/_svc/report", takeReport],
+  ["POST", ENTRANCE, openEntrance],
   ...SCRIPTS.map(([path, answer]): OwnPath => ["GET", path, (context) => answer(context, code)]),
 ];
 
@@ -82,6 +85,7 @@ function createFind(handlers: Handlers): (...asked: ServicePathRequest) => Servi
     const site = await sites.shown(host);
     if (site.slug !== host.slug) return null;
     exchange.held = site.quarantine !== null;
+    refuseUnlessAdmitted(site, exchange);
     const answer = await comments.companion(requests.contextOf(request, exchange), site);
     return answer === null ? null : confine(site, answer);
   }
@@ -106,6 +110,7 @@ async function answerServicePath(
   const site = await sites.shown(host);
   if (of_comments && site.slug !== host.slug) return null;
   exchange.held = site.quarantine !== null;
+  refuseUnlessAdmitted(site, exchange);
   if (site.quarantine !== null && of_comments && !isRead(request)) throw refusals.commentsOff();
   return confine(site, await handler()(requests.contextOf(request, exchange), site));
 }

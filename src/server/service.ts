@@ -37,6 +37,7 @@ import { startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 import { type App, createApp } from "./app.ts";
+import { createDoor } from "./door.ts";
 import { commentParts, createCommentPaths, createOwnPaths } from "./own-paths.ts";
 import { openDescriptors } from "./connection-limit.ts";
 import { type Listener, listenPatiently, openListener } from "./listener.ts";
@@ -114,6 +115,7 @@ function appFor(
   const requests = requestReader(config);
   const own = createOwnPaths({ requests, takeReport, code, comments: createCommentPaths(comments), sites });
   const explain = explaining(sites, own);
+  const door = createDoor({ config, store, comments, secret: secrets.access, now });
   const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
   return createApp({
     config,
@@ -122,6 +124,7 @@ function appFor(
     apiErrorPage: createErrorPage(parts),
     sites,
     ownPaths: own.answer,
+    door,
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
     metrics,
     trafficOf,

@@ -45,6 +45,7 @@ export const UNLIMITED = {
   SVC_RATE_CLAIM: "off",
   SVC_RATE_BULK_ATTACH: "off",
   SVC_RATE_REPORT: "off",
+  SVC_RATE_ACCESS: "off",
 };
 
 export const ZIP = { "content-type": "application/zip" };

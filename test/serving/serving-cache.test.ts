@@ -47,6 +47,9 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
     network: null,
     skew: 1,
     stats: 1,
+    access_hash: null,
+    access_set_at: null,
+    access_epoch: 0,
   } satisfies Site as Site;
   const version: Version = {
     site_id: SITE_ID,

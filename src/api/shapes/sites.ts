@@ -286,6 +286,14 @@ export const EXPLAINED = named(
   }),
 );
 
+export const ACCESS = named(
+  "Access",
+  object({
+    mode: oneOf("`password`: visitors need one.", ["public", "password"]),
+    set_at: nullable(string("When it was set (ISO 8601); null without one.")),
+  }),
+);
+
 export const SETTINGS = named(
   "Settings",
   object({

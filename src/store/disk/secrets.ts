@@ -18,6 +18,7 @@ const PURPOSES = [
   "comment_cursor",
   "webhook",
   "rates",
+  "access",
 ] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;

@@ -27,6 +27,7 @@ import schema20 from "./schema-20.sql" with { type: "text" };
 import schema21 from "./schema-21.sql" with { type: "text" };
 import schema22 from "./schema-22.sql" with { type: "text" };
 import schema23 from "./schema-23.sql" with { type: "text" };
+import schema24 from "./schema-24.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -53,6 +54,7 @@ const STEPS: readonly string[] = [
   schema21,
   schema22,
   schema23,
+  schema24,
 ];
 
 const PRAGMAS = [

@@ -1,6 +1,5 @@
 /** The contract of the API: rows with method, path, who may call, body, answers and codes. Handlers join in src/routes, which lets in whom a row names;
  *  document.ts prints the rows as `/openapi.json`; shapes/ has the bodies, of which the CLI takes what it reads. */
-import { ACCESS_ROWS } from "./access.ts";
 import { ACCOUNT_ROWS } from "./account.ts";
 import { COMMENT_ROWS } from "./comments.ts";
 import { ok, type ApiRows } from "./row.ts";
@@ -57,7 +56,6 @@ const DESCRIPTION = {
 export const API = {
   ...SERVER,
   ...SITE_ROWS,
-  ...ACCESS_ROWS,
   ...VERSION_ROWS,
   ...ACCOUNT_ROWS,
   ...COMMENT_ROWS,

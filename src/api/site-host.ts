@@ -19,6 +19,7 @@ import {
   COLLECTION,
   COLLECTION_PAGE,
   CONTAINER,
+  SENT,
   TEXT_QUOTE_SELECTOR,
 } from "./shapes/annotations.ts";
 import { QUEUE, REPORT_REASONS, THREAD, THREADS_VIEW, VISITOR } from "./shapes/comments.ts";
@@ -29,39 +30,6 @@ const tag = "On a site's host";
 const COMMENT_PATH = { id: string("Of `c_…`, what follows the underscore.") };
 const pageOf = (shape: Shape) => [{ name: "page", description: "Which page.", shape }];
 const pagePath = (more: Schema = {}) => string("Its path.", { examples: ["/guide.html"], ...more });
-
-const text_body = object(
-  { value: string("At most 4,000 characters.") },
-  { type: literal("TextualBody", "Its kind."), format: literal("text/plain", "Never HTML.") },
-);
-
-const source = string("The page.", { examples: ["http://quiet-heron-7f3k.localhost:8787/guide.html"] });
-
-const target = custom({
-  description: "A page's address; the same with a passage; of a reply, the address of its thread.",
-  anyOf: [
-    { type: "string" },
-    object(
-      { source },
-      {
-        type: literal("SpecificResource", "Its kind."),
-        selector: anyOf([TEXT_QUOTE_SELECTOR, custom({ type: "array" })]),
-      },
-    ).schema(),
-  ],
-});
-
-const SENT = object(
-  { body: anyOf([text_body, custom({ type: "string" })], "What to say."), target },
-  {
-    type: literal("Annotation", "Its kind."),
-    motivation: oneOf("A thread, or a reply.", ["commenting", "replying"]),
-    canonical: string(
-      "The author's own name for it, urn:uuid:… or an http(s) address: sent again, nothing is stored twice.",
-      { maxLength: 200 },
-    ),
-  },
-);
 
 const annotation: RowContent = { [LD_JSON]: { shape: ANNOTATION } };
 
@@ -149,6 +117,10 @@ const FEED_OF = {
 
 const ANY_FEED = [PAGE_NUMBER, IRIS, SOURCE];
 
+const UNSHOWN = ["unknown_host", "unknown_version", "site_expired", "site_disabled"] as const;
+/** Codes of what is posted to a site without being a comment. */
+const POSTED = ["invalid_json", ...WRITTEN.slice(1), "cross_origin", ...UNSHOWN, "rate_limited"] as const;
+
 export const SITE_HOST = {
   "POST /_svc/report": {
     id: "reportSite",
@@ -168,17 +140,27 @@ export const SITE_HOST = {
     answers: {
       202: { description: "The operator reads it.", content: json(object({ report_id: REPORT_ID })) },
     },
-    codes: [
-      "invalid_json",
-      ...WRITTEN.slice(1),
-      "cross_origin",
-      "unknown_host",
-      "unknown_version",
-      "site_expired",
-      "site_disabled",
-      "rate_limited",
-      "storage_full",
-    ],
+    codes: [...POSTED, "storage_full"],
+  },
+  "POST /_svc/access": {
+    id: "enterSite",
+    tag,
+    summary: "Enter a site that wants a password",
+    description:
+      "Sets a cookie, for 30 days, that opens this host of the site. A form leads to `next` with a 303. Without a grant every other call of such a site is 401 `password_required`; Basic authentication with any user name does as well.",
+    who: "no_one",
+    body: {
+      required: true,
+      content: fields(
+        object(
+          { password: string("The site's.", { maxLength: 1024 }) },
+          { next: string("Of a form: a path of the host, to go to afterwards.") },
+        ),
+        { password: "correct horse" },
+      ),
+    },
+    answers: { ...ok("The cookie opens the site.", DONE), 303: { description: "To `next`." } },
+    codes: [...POSTED, "password_required", "wrong_password"],
   },
   "GET /_svc/comments/": {
     id: "readContainer",

@@ -1,14 +1,47 @@
-/** Rows of a site's name and of its stored versions: how a browser saw one, which are withheld, and the end of one (BEYOND 17,
- *  CONTRACT 9, BEYOND 9). */
+/** Rows of a site's name, of the password that visitors need, and of its stored versions: how a browser saw one, which are withheld, and the end of one (BEYOND 17, 8
+ *  and 9, CONTRACT 9). */
 import { json, JSON_CODES, OF_LIMITED, ok, type ApiRows } from "./row.ts";
-import { custom, object, oneOf, string } from "./shapes/builder.ts";
+import { custom, literal, object, oneOf, string } from "./shapes/builder.ts";
 import { SITE_ID, VERSION_ID } from "./shapes/common.ts";
-import { RECEIPT, SITE, VERSION_DELETED, VERSION_DIFF, VERSION_FILES, WITHHELD } from "./shapes/sites.ts";
+import { ACCESS, RECEIPT, SITE, VERSION_DELETED, VERSION_DIFF, VERSION_FILES, WITHHELD } from "./shapes/sites.ts";
 import { CHANGES } from "./sites.ts";
 
 const VERSION_OR_LIVE = string("A version_id, or `live`.", { pattern: "^(?:[0-9a-f]{16}|live)$" });
 
 export const VERSION_ROWS = {
+  "GET /sites/:id/access": {
+    id: "readAccess",
+    tag: "Sites",
+    summary: "Read whether visitors need a password",
+    who: { site: "read" },
+    answers: ok("Who may see the site.", ACCESS, { mode: "public", set_at: null }),
+    codes: [],
+  },
+  "PUT /sites/:id/access": {
+    id: "setPassword",
+    tag: "Sites",
+    summary: "Let only those see a site who know a password",
+    description:
+      "On all of its hosts, from the next request on. Whoever was let in before, by the same password even, is asked anew. Of an owned site the owner's session alone: its manage_token is 401.",
+    who: { keeper: true },
+    body: {
+      required: true,
+      content: json(object({ password: string("8 to 256 characters.", { maxLength: 1024 }) }), {
+        password: "correct horse",
+      }),
+    },
+    answers: ok("Visitors need it.", ACCESS, { mode: "password", set_at: "2026-11-28T09:00:00.000Z" }),
+    codes: [...JSON_CODES, "site_disabled", "unavailable"],
+  },
+  "DELETE /sites/:id/access": {
+    id: "removePassword",
+    tag: "Sites",
+    summary: "Let everybody see a site again",
+    description: "Of an owned site the owner's session alone: its manage_token is 401.",
+    who: { keeper: true },
+    answers: ok("It is public.", object({ mode: literal("public", "Everybody may see it.") }), { mode: "public" }),
+    codes: ["site_frozen", "site_disabled"],
+  },
   "PUT /sites/:id/slug": {
     id: "renameSite",
     tag: "Sites",

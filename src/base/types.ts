@@ -262,7 +262,7 @@ export interface Site {
   access_hash: string | null;
   /** ISO 8601; null without a password. */
   access_set_at: string | null;
-  /** What was granted under an older epoch opens nothing. */
+  /** A grant of an older epoch opens nothing. */
   access_epoch: number;
 }
 

@@ -150,9 +150,9 @@ export type SiteHandler<By extends SiteCallers> = (ctx: Ctx & AdmittedHere<By>) 
 /** A handler for each row below `/_svc/comments/`: a row without one, or a handler without a row, does not compile. Reports of
  *  sites and the feeds next to pages are answered elsewhere. */
 export type SiteHandlers = {
-  readonly [Row in Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | `GET /${string}comments.json`>]: SiteHandler<
-    (typeof SITE_HOST)[Row]["who"]
-  >;
+  readonly [
+    Row in Exclude<keyof typeof SITE_HOST, "POST /_svc/report" | "POST /_svc/access" | `GET /${string}comments.json`>
+  ]: SiteHandler<(typeof SITE_HOST)[Row]["who"]>;
 };
 
 /** Throws unless the caller is one of those whom a row names. */

@@ -59,7 +59,7 @@ export class Exchange {
   held = false;
   /** The site wants a password: no cache may keep the answer for others. */
   shut = false;
-  /** Whoever asks a site that wants a password may see it. */
+  /** The client may see a site that wants a password. */
   admitted = false;
   /** The code of the refusal that is the answer. */
   code: ErrorCode | null = null;

@@ -9,12 +9,11 @@ import { visibleLine } from "../base/visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
 import type { OperatorCommand } from "./command.ts";
 import { doctor } from "./doctor.ts";
-import { notify } from "./notify.ts";
 import { audit, REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
 import { SITES } from "./sites.ts";
 import { status } from "./status.ts";
-import { UPKEEP } from "./upkeep.ts";
+import { notify, UPKEEP } from "./upkeep.ts";
 
 const COMMANDS: readonly OperatorCommand[] = [
   ...SITES,

@@ -15,12 +15,12 @@ const accessOf = ({ access_set_at: set_at }: Site) =>
 export async function setPassword({ store, now }: ApiParts, site: Site, by: WriteBy, password: string): Promise<Site> {
   refuseUnlessThere(site, now());
   const { site_id } = site;
-  return store.access.set({ site_id, by, hash: await hashSitePassword(password, site_id) });
+  return store.ownership.setAccess({ site_id, by, hash: await hashSitePassword(password, site_id) });
 }
 
 export async function removePassword({ store, now }: ApiParts, site: Site, by: WriteBy): Promise<Site> {
   refuseUnlessWritable(site, now());
-  return store.access.set({ site_id: site.site_id, by, hash: null });
+  return store.ownership.setAccess({ site_id: site.site_id, by, hash: null });
 }
 
 const readAccess = async ({ site }: SiteCtx) => accessOf(site);

@@ -62,7 +62,7 @@ export const methodNotAllowed = (policy: Policy) =>
 export class AccessRefusal extends Refusal {
   constructor(
     code: "password_required" | "wrong_password",
-    /** Where a browser goes once it is let in: a path of the host. */
+    /** The path of the host that a browser goes to once it is let in. */
     readonly next: string,
   ) {
     super(

@@ -1,6 +1,7 @@
 /** The door of sites that want a password (BEYOND 8): who may see one, and how a visitor comes in. */
-import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
+import { createHmac, timingSafeEqual } from "node:crypto";
 import { Refusal } from "../base/errors.ts";
+import { randomKey } from "../base/random.ts";
 import { doubling, rateWindows } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import type { CommentParts } from "../comments/context.ts";
@@ -157,7 +158,7 @@ const hasGrant = ({ request, origin }: RequestContext, site: Site, parts: DoorPa
 
 /** Right passwords, as hashes under a key of this process, until the site has another one. */
 function rememberedPasswords() {
-  const key = randomBytes(32);
+  const key = randomKey(32);
   const known = new Set<string>();
   const nameOf = ({ site_id, access_epoch }: Site, password: string): string =>
     createHmac("sha256", key).update(`${site_id}\0${access_epoch}\0${password}`).digest("base64url");

@@ -1,6 +1,5 @@
 /** The whole store on a data directory: its groups of operations, by the names that callers use, its blobs and its figures. Each
  *  row says whether the writer thread runs it; there is no other list. */
-import { ACCESS } from "./access.ts";
 import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
 import { diskRoom } from "./disk/room.ts";
@@ -30,7 +29,6 @@ import { VERSIONS } from "./versions.ts";
 const NAMED = {
   sites: SITES,
   names: NAMES,
-  access: ACCESS,
   versions: VERSIONS,
   previews: PREVIEWS,
   tokens: TOKENS,

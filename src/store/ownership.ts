@@ -4,7 +4,7 @@ import { Refusal } from "../base/errors.ts";
 import { siteState } from "../base/site-state.ts";
 import type { Site, Version } from "../base/types.ts";
 import { accountSites, type AskedSites, type SitePlace } from "./account-sites.ts";
-import { audit } from "./audit.ts";
+import { audit, auditRepeated } from "./audit.ts";
 import type { StandingAccess } from "./notes.ts";
 import { accessRows } from "./notes/settings.ts";
 import { answering, change, type Op, read, statement, steps } from "./operation.ts";
@@ -186,6 +186,30 @@ function* changeSettings(site_id: string, wanted: SiteSettingsChange, by: WriteB
   return (yield* setSettings.get(skew, stats, site_id))!;
 }
 
+interface AccessChange {
+  site_id: string;
+  by: WriteBy;
+  /** argon2id; null: anybody may see the site. */
+  hash: string | null;
+}
+
+const setAccess = statement<Site>(
+  `update sites set access_hash = ?, access_set_at = ?, access_epoch = access_epoch + 1
+   where site_id = ? returning *`,
+);
+
+/** The same password again is a new one: what was granted before has ended. A frozen site takes a password, and keeps it. */
+function* changeAccess({ site_id, by, hash }: AccessChange, now: number): Op<Site> {
+  const held = hash === null ? permission.writableSite : permission.settableSite;
+  const site = yield* held({ site_id, by }, now);
+  if ("token_hash" in by && site.owner_account_id !== null) throw refusals.ownersAlone();
+  if (hash === null && site.access_hash === null) return site;
+  const at = new Date(now).toISOString();
+  const actor = permission.actorOf(by);
+  yield* auditRepeated({ at, ...actor, action: "set-access", site_id, reason: hash === null ? "public" : "password" });
+  return (yield* setAccess.get(hash, hash === null ? null : at, site_id))!;
+}
+
 const previews = statement<{ count: number }>(
   "select count(*) as count from previews where site_id = ? and expires_at > ?",
 );
@@ -228,6 +252,8 @@ const its = (site: Site): string[] => [site.slug];
 const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all" : []);
 
 export const OWNERSHIP = {
+  /** Sets or removes the password that visitors need (BEYOND 8). Throws as any write of a site does. Every worker hears of it before its next request. */
+  setAccess: change(({ now }, wanted: AccessChange) => changeAccess(wanted, now()), its),
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
   claim: change(
     ({ now }, wanted: Claim) => claim(wanted, now()),

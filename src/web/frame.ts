@@ -127,6 +127,8 @@ const SAID = {
   deployed: "The new version is live.",
   unchanged: "No changes: this version is live already.",
   saved: "The settings are saved.",
+  shut: "Visitors need the password from now on.",
+  opened: "Everybody may see the site now.",
   renamed: "The site has a new address. The former one leads to it.",
   deleted: "It is deleted.",
   "version-deleted": "The version is deleted: nothing is at its address any more.",

@@ -90,6 +90,8 @@ function asSchema6(data_dir: string): void {
     "drop index tokens_by_account",
     "alter table tokens drop column account_id",
     "drop table sign_in_networks",
+    "drop table former_slugs",
+    ...["access_hash", "access_set_at", "access_epoch"].map((column) => `alter table sites drop column ${column}`),
     "PRAGMA user_version = 6",
   ]) {
     db.run(statement);

@@ -123,10 +123,10 @@ export const rows: Row[] = [
     path: ({ own }) => `/sites/${own.site_id}/versions/${own.version_id}/receipt`,
     expected: scoped("read"),
   },
-  ...["versions/live/files", "versions/live/zip", "diff?from=live"].map((what) => ({
+  ...["versions/:version_id/files", "versions/:version_id/zip", "diff"].map((what) => ({
     title: `GET /sites/:id/${what}`,
     method: "GET",
-    path: ({ own }: World) => `/sites/${own.site_id}/${what}`,
+    path: ({ own }: World) => `/sites/${own.site_id}/${what.replace(":version_id", "live")}?from=live`,
     expected: scoped("read"),
   })),
   {
@@ -258,6 +258,47 @@ export const rows: Row[] = [
     about: (world) => world.gone,
     expected: all(401, { "S owner": 404, "S other": 404 }),
   },
+  {
+    title: "GET /sites/:id/access",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/access`,
+    expected: scoped("read"),
+  },
+  {
+    title: "GET /sites/:id/access of a gone site",
+    method: "GET",
+    path: (world) => `/sites/${world.gone.site_id}/access`,
+    about: (world) => world.gone,
+    expected: gone("read"),
+  },
+  ...(["PUT", "DELETE"] as const).flatMap((method): Row[] => {
+    const send = method === "PUT" ? { send: () => json({ password: "open sesame" }) } : {};
+    return [
+      {
+        title: `${method} /sites/:id/access`,
+        method,
+        path: ({ own }) => `/sites/${own.site_id}/access`,
+        ...send,
+        expected: { ...managed, "M own": 401 },
+      },
+      {
+        title: `${method} /sites/:id/access of an anonymous site`,
+        method,
+        path: ({ claimable }) => `/sites/${claimable.site_id}/access`,
+        ...send,
+        about: ({ claimable }) => claimable,
+        expected: { ...managed, "S owner": 403 },
+      },
+      {
+        title: `${method} /sites/:id/access of a gone site`,
+        method,
+        path: (world) => `/sites/${world.gone.site_id}/access`,
+        ...send,
+        about: (world) => world.gone,
+        expected: all(401, { "M own": 404, "S owner": 404, "S other": 404 }),
+      },
+    ];
+  }),
   {
     title: "GET /sites/:id/settings",
     method: "GET",

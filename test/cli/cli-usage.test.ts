@@ -115,6 +115,7 @@ describe("help and version", () => {
       "usage",
       "claim",
       "delete",
+      "access",
       "tokens",
       "token",
       "comments",

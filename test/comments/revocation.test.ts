@@ -105,6 +105,7 @@ function asSchema15(data_dir: string): void {
     ["webhook_outbox", "probes"],
     ["webhook_outbox", "notice"],
     ["sites", "owner_epoch"],
+    ...(["access_hash", "access_set_at", "access_epoch"] as const).map((column) => ["sites", column] as const),
     ["agent_tokens", "made_by"],
     ["owner_codes", "made_by"],
     ["comment_settings", "webhook_by"],

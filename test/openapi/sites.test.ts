@@ -132,6 +132,19 @@ test("BEYOND 17: a site's name, given and refused", async () => {
   expect((await held.ask("GET", old, 200, { headers: ann.bearer })).body.by).toBe("former_name");
 });
 
+test("BEYOND 8: a site's password, set, read, removed and refused", async () => {
+  const path = at("/access", own);
+  const put = { body: { password: "open sesame" }, headers: ann.bearer };
+  await held.ask("GET", path, 200, { headers: ann.bearer });
+  await held.ask("PUT", path, 200, put);
+  await held.ask("PUT", path, 400, { ...put, body: { password: "short" }, code: "invalid_input" });
+  await held.ask("PUT", path, 403, { ...put, headers: bob.bearer, code: "forbidden" });
+  await held.ask("PUT", path, 401, { ...put, headers: bearer(own.manage_token), code: "unauthorized" });
+  await held.ask("GET", path, 200, { headers: ann.bearer });
+  await held.ask("DELETE", path, 403, { headers: bob.bearer, code: "forbidden" });
+  await held.ask("DELETE", path, 200, { headers: ann.bearer });
+});
+
 test("BEYOND 15: the receipt of a first version, and of one that changed something and broke something", async () => {
   const headers = bearer(own.manage_token);
   await held.ask("GET", at(`/versions/${own.version_id}/receipt`, own), 200, { headers });

@@ -82,6 +82,7 @@ describe("what strangers send", () => {
       [`${own}/versions/${site.version_id}/delete`, { confirm: PROBE }],
       [`${own}/rollback`, { version_id: PROBE }],
       [`${own}/slug`, { slug: PROBE }],
+      [`${own}/access`, { password: PROBE.repeat(300) }],
       ["/dashboard/delete", { site: site.site_id, confirm: PROBE }],
     ];
     for (const [path, fields] of sent) {
@@ -107,6 +108,7 @@ describe("forged writes", () => {
     [`/dashboard/sites/${site}/settings`, { label: "forged", spa: "on" }],
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
     [`/dashboard/sites/${site}/slug`, { slug: "forged-name" }],
+    [`/dashboard/sites/${site}/access`, { password: "forged password" }],
     [`/dashboard/sites/${site}/previews`, { end: "x" }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
     [`/dashboard/sites/${site}/versions/0123456789abcdef/delete`, { confirm: "delete" }],
@@ -178,6 +180,7 @@ describe("forged writes", () => {
       [`${own}/settings`]: `${own}/settings`,
       [`${own}/rollback`]: `${own}/versions`,
       [`${own}/slug`]: `${own}/settings`,
+      [`${own}/access`]: `${own}/settings`,
       [`${own}/previews`]: `${own}/previews`,
       [`${own}/delete`]: `${own}/delete`,
       [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,

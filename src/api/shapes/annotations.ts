@@ -144,3 +144,37 @@ export const CONTAINER = named(
     { modified: TIME, first: page("First page of the feed."), last: page("Its last page.") },
   ),
 );
+
+const text_body = object(
+  { value: string("At most 4,000 characters.") },
+  { type: literal("TextualBody", "Its kind."), format: literal("text/plain", "Never HTML.") },
+);
+
+const source = string("The page.", { examples: ["http://quiet-heron-7f3k.localhost:8787/guide.html"] });
+
+const target = custom({
+  description: "A page's address; the same with a passage; of a reply, the address of its thread.",
+  anyOf: [
+    { type: "string" },
+    object(
+      { source },
+      {
+        type: literal("SpecificResource", "Its kind."),
+        selector: anyOf([TEXT_QUOTE_SELECTOR, custom({ type: "array" })]),
+      },
+    ).schema(),
+  ],
+});
+
+/** A comment as it is sent. */
+export const SENT = object(
+  { body: anyOf([text_body, custom({ type: "string" })], "What to say."), target },
+  {
+    type: literal("Annotation", "Its kind."),
+    motivation: oneOf("A thread, or a reply.", ["commenting", "replying"]),
+    canonical: string(
+      "The author's own name for it, urn:uuid:… or an http(s) address: sent again, nothing is stored twice.",
+      { maxLength: 200 },
+    ),
+  },
+);

@@ -3,6 +3,7 @@
  *  is named. */
 import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../command.ts";
 import { COMMENTS } from "./comments/index.ts";
+import { ACCESS, MOVING } from "./second-day.ts";
 import { TARGETS, type SkillTarget } from "./skill-targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
@@ -203,35 +204,14 @@ export const COMMANDS: readonly Command[] = [
     flags: [{ name: "exit-code", help: "exit with 1 where they differ" }, SITE_FLAG, TOKEN_FLAG, JSON_FLAG],
     run: (...call) => import("./take-away.ts").then(({ TAKE_AWAY_COMMANDS }) => TAKE_AWAY_COMMANDS.diff(...call)),
   },
-  {
-    name: "export",
-    arguments: ["[folder]"],
-    summary: "Write all versions of all sites of your account into a folder",
-    details: [
-      "A zip for each version, in ./svc-export if no folder is named, and export.json, which lists them.",
-      "Begun again it fetches only what is missing or damaged. No token is in it.",
-    ],
-    flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.export(...call)),
-  },
-  {
-    name: "import",
-    arguments: ["[folder]"],
-    summary: "Make all sites of an export anew, in your account",
-    details: [
-      "All versions of each, the same one live. Prints a line for each site: its former name and where",
-      "it is now. Begun again it goes on where it stopped: import.json in the folder has what is done.",
-    ],
-    flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.import(...call)),
-  },
+  ...MOVING,
   {
     name: "forget",
     arguments: ["[path]"],
     summary: "Forget the link between a folder and its site",
     details: ["The site stays as it is. The saved manage_token is lost: keep it if the site is to be updated."],
     flags: [{ ...SITE_FLAG, help: "forget all folders linked to this site" }, JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./forget.ts").then(({ forget }) => forget(...call)),
+    run: (...call) => import("./open.ts").then(({ forget }) => forget(...call)),
   },
   {
     name: "login",
@@ -319,6 +299,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [YES_FLAG, JSON_FLAG, QUIET_FLAG],
     run: (...call) => import("./delete.ts").then(({ remove }) => remove(...call)),
   },
+  ...ACCESS,
   {
     name: "tokens",
     arguments: ["revoke"],

@@ -1,9 +1,14 @@
-/** `svc open`: shows a person the linked site, or the picture that the server's browser took of it. */
+/** `svc open` shows a person the linked site, or the picture that the server's browser took of it; `svc forget` removes this machine's
+ *  links to a site. */
 import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { askBytes } from "../service/api.ts";
 import type { Context, CallWords } from "../command.ts";
+import { Failure } from "../failure.ts";
+import { isSamePlace, type Link } from "../saved/links.ts";
+import { text } from "../terminal/text.ts";
+import { findLink, linksOfSite, shownFrom } from "./find-link.ts";
 import { openBrowser, openFile } from "../terminal/open-browser.ts";
 import { type ChosenSite, chooseSite, openSite, touchLink } from "./chosen-site.ts";
 
@@ -39,4 +44,22 @@ export async function open(context: Context, given: CallWords): Promise<void> {
   const opened = await openFile(path, env, terminal);
   if (given.json) return terminal.json({ ok: true, url, opened, screenshot: path });
   terminal.result(path);
+}
+
+/** Live links only: those of expired sites are removed by the next change of the file. */
+function chosen(context: Context, given: CallWords): Link[] {
+  const site_id = given.value("site");
+  if (site_id === undefined) return [findLink(context, given.argument)];
+  return linksOfSite(context, site_id);
+}
+
+export async function forget(context: Context, given: CallWords): Promise<void> {
+  const links = chosen(context, given);
+  if (links.length === 0) throw new Failure("not_linked", `No folder is linked to ${given.value("site")}.`);
+  const isChosen = (link: Link) => links.some((other) => isSamePlace(link, other) && link.site_id === other.site_id);
+  const forgotten = context.links.remove(isChosen);
+  if (given.json) return context.terminal.json({ ok: true, forgotten: forgotten.map(({ folder }) => folder) });
+  for (const { folder, url } of forgotten) {
+    context.terminal.say(text`Forgot that ${shownFrom(context.cwd, folder)} is ${url}. The site stays.`);
+  }
 }

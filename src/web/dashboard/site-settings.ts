@@ -1,10 +1,11 @@
-/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, its address, and the way to its deletion
+/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, its password, its address, and the way to its deletion
  *  (WEB 6). */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
 import type { Ctx, Route } from "../../routes/context.ts";
 import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
+import { removePassword, setPassword } from "../../routes/access.ts";
 import { renameSite } from "../../routes/names.ts";
 import type { SiteChange } from "../../store/ownership.ts";
 import { csrfOf } from "../frame.ts";
@@ -81,6 +82,40 @@ function addressForm(site: Site, former: readonly string[], ctx: SignedIn, refus
   </section>`;
 }
 
+/** The form of the password that visitors need. */
+function passwordForm(site: Site, ctx: SignedIn, refused?: RefusedSettings): Html {
+  const { access_set_at } = site;
+  const action = `${pathOfSite(site.site_id)}/access`;
+  const is_set = access_set_at !== null;
+  const now = is_set
+    ? html`Visitors need a password. It was set ${onDay(access_set_at, ctx.parts.now())}; a new one takes its place, and
+      all are asked anew.`
+    : html`Everybody may see this site. With a password, only those who know it do, also its versions and previews.`;
+  return html`<section class="card" aria-labelledby="password">
+    <h2 id="password">Password</h2>
+    <p>${now}</p>
+    <form class="fields" method="post" action="${action}">
+      ${csrfField(csrfOf(ctx)!)}
+      ${field({
+        name: "password",
+        label: is_set ? "New password" : "Password for visitors",
+        type: "password",
+        refusal: refused?.refusal,
+        hint: "8 to 256 characters. It is stored as a hash: keep it where you can read it again.",
+        attributes: html`required minlength="8" maxlength="256" autocomplete="new-password"`,
+      })}
+      ${button(is_set ? "Change the password" : "Set a password")}
+    </form>
+    ${
+      is_set &&
+      html`<form method="post" action="${action}">
+        ${csrfField(csrfOf(ctx)!)} <input type="hidden" name="remove" value="1" />
+        ${button("Remove the password: let everybody in", { small: true })}
+      </form>`
+    }
+  </section>`;
+}
+
 const deleteSection = ({ site_id }: Site): Html =>
   html`<section class="card" aria-labelledby="delete">
     <h2 id="delete">Delete</h2>
@@ -98,7 +133,7 @@ async function settingsPage(ctx: SignedIn, site: Site, refused?: RefusedSettings
     <div class="narrow stack">
       ${settingsForm(site, live.spa_enabled === 1, csrfOf(ctx)!, refused)}
       <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
-      ${addressForm(site, former, ctx, refused)} ${deleteSection(site)}
+      ${passwordForm(site, ctx, refused)} ${addressForm(site, former, ctx, refused)} ${deleteSection(site)}
     </div>`;
   return answerSitePage(ctx, site, { tab: "settings", body, has_primary: true, refusal: refused?.refusal });
 }
@@ -144,6 +179,22 @@ const saveName = accountForm({
   again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
+/** `POST …/access`: sets the password, or removes it. */
+const saveAccess = accountForm({
+  page: settingsPath,
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const { parts, caller } = ctx;
+    if (fields.get("remove") === "1") {
+      await removePassword(parts, site, caller);
+      return `${settingsPath(ctx)}?done=opened`;
+    }
+    await setPassword(parts, site, caller, fields.get("password") ?? "");
+    return `${settingsPath(ctx)}?done=shut`;
+  },
+  again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The settings in two lines, with the way to change them. */
 export function settingsCard(site: Site, spa_now: boolean): Html {
   const spa = site.spa_override === null ? `decided by the files (${spa_now ? "on" : "off"})` : spaValue(site);
@@ -164,4 +215,5 @@ export const SETTINGS_ROWS: readonly Route[] = [
   ["GET", "/dashboard/sites/:id/settings", showSettings],
   ["POST", "/dashboard/sites/:id/settings", saveSettings],
   ["POST", "/dashboard/sites/:id/slug", saveName],
+  ["POST", "/dashboard/sites/:id/access", saveAccess],
 ];

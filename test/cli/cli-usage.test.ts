@@ -28,7 +28,7 @@ describe("arguments", () => {
     [["--frobnicate"], "Unknown flag --frobnicate. See svc --help."],
     [
       ["--site", "site_x"],
-      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc rename, svc open, svc versions, svc rollback, svc explain, svc diff, svc forget, svc tokens, svc token, svc comments.",
+      "Unknown flag --site. It belongs to svc update, svc preview, svc promote, svc previews, svc rename, svc open, svc versions, svc rollback, svc explain, svc diff, svc forget, svc access, svc tokens, svc token, svc comments.",
     ],
     [["versions", "--spa"], "Unknown flag --spa."],
     [["forget", "--token", "x"], "Unknown flag --token."],

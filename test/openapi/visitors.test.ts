@@ -175,6 +175,16 @@ describe("COMMENTS 1 and 2: what visitors read and write", () => {
     await visit("POST", "/_svc/report", 202, { body: { reason: "phishing" } });
     await visit("POST", "/_svc/report", 400, { body: {}, code: "invalid_input" });
   });
+
+  test("the entrance of a site that wants a password, and of one that wants none", async () => {
+    await visit("POST", "/_svc/access", 200, { body: { password: "whatever" } });
+    const access = `/sites/${site.site_id}/access`;
+    const password = "open sesame 1";
+    await held.ask("PUT", access, 200, { body: { password }, headers: ann.bearer });
+    await visit("POST", "/_svc/access", 401, { body: { password: "another one" }, code: "wrong_password" });
+    await visit("POST", "/_svc/access", 200, { body: { password } });
+    await held.ask("DELETE", access, 200, { headers: ann.bearer });
+  });
 });
 
 describe("COMMENTS 2: what is decided", () => {

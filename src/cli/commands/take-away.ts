@@ -39,7 +39,8 @@ async function placeOf(context: Context, given: CallWords): Promise<{ site: Chos
   if (more.length > 0) throw usage(`${svc("pull <site> [folder]")} takes two arguments, not ${given.all.length}.`);
   if (first === undefined) return { site: chooseSite(context, given, undefined), dir: undefined };
   if (first.startsWith("site_")) return { site: chooseById(context, given, first), dir: second };
-  const url = URL.parse(/^https?:\/\//i.test(first) ? first : `http://${first}`);
+  const written = /^https?:\/\//i.test(first) ? first : `http://${first}`;
+  const url = URL.canParse(written) ? new URL(written) : null;
   if (url === null || !url.hostname.includes(".")) {
     throw usage(`${first} is neither a site_id nor the address of a site. ${svc("list")} shows those of your account.`);
   }

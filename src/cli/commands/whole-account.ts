@@ -117,7 +117,7 @@ function checkNames(slug: string, versions: readonly { version_id: string }[]): 
 /** Oldest first. A version that was deployed twice is listed twice, and counts where it came first. */
 function oldestFirst<Version extends { version_id: string }>(versions: readonly Version[]): Version[] {
   const seen = new Set<string>();
-  return versions.toReversed().filter(({ version_id }) => !seen.has(version_id) && seen.add(version_id));
+  return [...versions].reverse().filter(({ version_id }) => !seen.has(version_id) && seen.add(version_id));
 }
 
 async function exportSite(
@@ -185,7 +185,7 @@ async function exportAll(context: Context, given: CallWords): Promise<void> {
     spinner.label("Asking for the sites of your account");
     const all: ExportedSite[] = [];
     const fetched = (length: number) => void (zips++, (bytes += length));
-    for (const site of (await account(allSites)).toReversed()) {
+    for (const site of [...(await account(allSites))].reverse()) {
       const one = await exportSite(context, site, folder, { account, spinner, fetched });
       if (one !== null) all.push(one);
     }
@@ -358,4 +358,4 @@ async function importAll(context: Context, given: CallWords): Promise<void> {
 }
 
 /** The commands that move an account from one server to another. */
-export const MOVE_COMMANDS = { export: exportAll, import: importAll };
+export const MOVE_COMMANDS = { exportAll, importAll };

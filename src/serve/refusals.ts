@@ -237,7 +237,7 @@ function accessPage(request: Request, refusal: AccessRefusal, exchange: Exchange
 
 const ACCESS_STYLE = `form{display:grid;gap:8px;max-width:22rem}label{font-weight:600;color:var(--strong)}
 .field{font:inherit;min-height:44px;padding:8px 12px;border:1px solid var(--edge);border-radius:6px;background:var(--paper);color:var(--strong)}
-.wrong{color:var(--danger)}form .button{min-height:44px}`;
+.wrong{color:var(--danger)}form .button{min-height:44px;background:var(--accent);border-color:var(--accent);color:var(--paper)}`;
 const ACCESS_POLICY = `${HTML_HEADERS["content-security-policy"]}; form-action 'self'; frame-ancestors 'self'; base-uri 'none'`;
 
 function accessText(request: Request, { code, message, next }: AccessRefusal, { request_id }: Exchange): string {

@@ -42,7 +42,7 @@ export async function byRole(browser: Browser, role: string, name: string | RegE
   const looked = async () => (found = (await things(browser)).find((one) => one.role === role && fits(one.name)));
   await until(async () => (await looked().catch(() => undefined)) !== undefined).catch(async () => {
     const all = (await things(browser)).map((one) => `${one.role} "${one.name}"`);
-    throw new Error(`no ${role} named ${String(name)} among ${all.join(", ")}`);
+    throw new Error(`no ${role} named ${String(name)} among ${all.join(", ")}`.slice(0, 4000));
   });
   return found!;
 }

@@ -91,8 +91,8 @@ function passwordForm(site: Site, ctx: SignedIn, refused?: RefusedSettings): Htm
     ? html`Visitors need a password. It was set ${onDay(access_set_at, ctx.parts.now())}; a new one takes its place, and
       all are asked anew.`
     : html`Everybody may see this site. With a password, only those who know it do, also its versions and previews.`;
-  return html`<section class="card" aria-labelledby="password">
-    <h2 id="password">Password</h2>
+  return html`<section class="card" aria-labelledby="visitors">
+    <h2 id="visitors">Password</h2>
     <p>${now}</p>
     <form class="fields" method="post" action="${action}">
       ${csrfField(csrfOf(ctx)!)}

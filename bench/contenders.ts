@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { Database } from "bun:sqlite";
 import { zipSync } from "fflate";
-import { FILES, FORMER, type Hosts, RULED, SMALL } from "./serve-rows.ts";
+import { FILES, FORMER, PASSWORD, type Hosts, RULED, SMALL } from "./serve-rows.ts";
 
 export interface Contender {
   name: string;
@@ -61,12 +61,15 @@ export async function startSvc(
   const { slug } = await deploy(origin, FILES, await deploy(origin, { ...FILES, [FORMER]: FILES["app.css"]! }));
   const ruled = `${(await deploy(origin, RULED)).slug}.localhost:${port}`;
   const plain = `${(await deploy(origin, { "index.html": FILES["index.html"]! })).slug}.localhost:${port}`;
+  const guarded = await deploy(origin, FILES);
+  await setPassword(origin, guarded);
   const { site_id } = await deploy(origin, SMALL);
   copySite(data_dir, site_id, many.sites + many.fresh);
   const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
   const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
   const host = `${slug}.localhost:${port}`;
-  const named = { former: `/${FORMER}`, ruled, plain, sites, fresh };
+  const shut = `${guarded.slug}.localhost:${port}`;
+  const named = { former: `/${FORMER}`, ruled, plain, shut, sites, fresh };
   return { name: "svc", pid: child.pid, origin, host, ...named, stop: stopper(child) };
 }
 
@@ -74,6 +77,13 @@ interface Deployed {
   slug: string;
   site_id: string;
   manage_token: string;
+}
+
+async function setPassword(origin: string, { site_id, manage_token }: Deployed): Promise<void> {
+  const headers = { "content-type": "application/json", authorization: `Bearer ${manage_token}` };
+  const body = JSON.stringify({ password: PASSWORD });
+  const answer = await fetch(`${origin}/sites/${site_id}/access`, { method: "PUT", headers, body });
+  if (answer.status !== 200) throw new Error(`the password was answered ${answer.status}`);
 }
 
 /** `before`: the site that it is a new version of. */

@@ -57,6 +57,8 @@ export interface Hosts {
   ruled: string;
   /** The host of the site without a 404.html. */
   plain: string;
+  /** The host of a site that wants a password. */
+  shut: string;
   /** The path of a file that the live version has not: of other servers, where they have the same bytes. */
   former: string;
   sites: readonly string[];
@@ -86,9 +88,18 @@ const one =
   ({ host }: Hosts): Target[] => [{ host, path }];
 const on = (hosts: readonly string[]): Target[] => hosts.map((host) => ({ host, path: "/page.html" }));
 
+export const PASSWORD = "open sesame 1";
+const LET_IN = { authorization: `Basic ${btoa(`:${PASSWORD}`)}` };
+
 export const ROWS: readonly Row[] = [
   { name: "5 KB page", targets: one("/page.html"), aim: 1.05 },
   { name: "5 KB page beside 2,100 rules", targets: ({ ruled }) => [{ host: ruled, path: "/page.html" }], aim: 1.05 },
+  {
+    name: "5 KB page, by password",
+    targets: ({ shut }) => [{ host: shut, path: "/page.html" }],
+    headers: LET_IN,
+    aim: null,
+  },
   { name: "coded stylesheet", targets: one("/app.css"), headers: { "accept-encoding": "gzip" }, aim: 1.05 },
   { name: "304", targets: one("/page.html"), conditional: true, aim: 1.05 },
   { name: "404 with 404.html", targets: one("/nowhere.html"), missing: true, aim: 1.15 },

@@ -65,10 +65,8 @@ export function createDoor(parts: DoorParts): Door {
     if (header === null) return false;
     const password = basicPassword(header);
     if (password === null) return keeps(context, site, parts);
-    if (remembered.has(site, password)) return true;
-    if (!(await isRight(context, site, password))) throw new AccessRefusal("wrong_password", nextOf(request));
-    remembered.add(site, password);
-    return true;
+    if (await remembered.isRight(site, password, () => isRight(context, site, password))) return true;
+    throw new AccessRefusal("wrong_password", nextOf(request));
   }
 
   /** `POST /_svc/access`, by the page's form or as JSON. */
@@ -162,11 +160,24 @@ function rememberedPasswords() {
   const known = new Set<string>();
   const nameOf = ({ site_id, access_epoch }: Site, password: string): string =>
     createHmac("sha256", key).update(`${site_id}\0${access_epoch}\0${password}`).digest("base64url");
+  /** Looked at right now: whoever sends the same at the same time, as a browser does for all parts of a page, waits for one look. */
+  const looks = new Map<string, Promise<boolean>>();
+
+  async function look(name: string, judge: () => Promise<boolean>): Promise<boolean> {
+    try {
+      const right = await judge();
+      if (right && known.size >= REMEMBERED) known.delete(known.values().next().value!);
+      if (right) known.add(name);
+      return right;
+    } finally {
+      looks.delete(name);
+    }
+  }
+
   return {
-    has: (site: Site, password: string) => known.has(nameOf(site, password)),
-    add(site: Site, password: string) {
-      if (known.size >= REMEMBERED) known.delete(known.values().next().value!);
-      known.add(nameOf(site, password));
+    isRight(site: Site, password: string, judge: () => Promise<boolean>): true | Promise<boolean> {
+      const name = nameOf(site, password);
+      return known.has(name) || looks.getOrInsertComputed(name, () => look(name, judge));
     },
   };
 }

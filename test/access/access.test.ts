@@ -419,6 +419,14 @@ describe("BEYOND 8: guesses", () => {
     expect(await tried(PASSWORD)).toBe(200); // remembered
   });
 
+  test("a right one that comes many times at once, as from a page with many parts, is looked at once", async () => {
+    const slow = await sharedServer({ SVC_RATE_ACCESS: "3/10m" });
+    const site = await slow.deploy(FILES);
+    await call(slow, "PUT", `/sites/${site.site_id}/access`, { password: PASSWORD }, own(site));
+    const all = Array.from({ length: 60 }, () => slow.site(slugOf(site.url), "/", { headers: basic(PASSWORD) }));
+    expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
   test("many at once do not pass as one", async () => {
     const slow = await sharedServer({ SVC_RATE_ACCESS: "3/10m" });
     const site = await slow.deploy(FILES);

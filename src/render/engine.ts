@@ -159,6 +159,7 @@ export function createEngine(options: EngineOptions, start = startPageProcess): 
     if (task.tries > MOST_TRIES) return notSeen("The page was given up: the engine ended on it twice.");
     const site = await siteOf(task.site_id);
     if (site === null || site.disabled_reason !== null) return notSeen("The site is not served.");
+    if (site.access_hash !== null) return notSeen("The site wants a password, which the browser does not know.");
     const chromium = await theBrowser().catch(() => null);
     if (chromium === null) return notSeen("The server has no browser that runs: its log says why.");
     const most_ms = late.turnOf(task);

@@ -338,6 +338,10 @@ describe("BEYOND 8: a grant", () => {
       expect((await at(site.slug, `svc_access=${forged}`)).status).toBe(401);
     }
     expect((await at(site.slug, `svc_access=x; ${cookie}; svc_access=1.y`)).status).toBe(200);
+    // Each costs the server a signature: of hundreds only the first are looked at.
+    const many = Array.from({ length: 200 }, (_, n) => `svc_access=${end}.${String(n).padStart(43, "A")}`).join("; ");
+    expect((await at(site.slug, `${cookie}; ${many}`)).status).toBe(200);
+    expect((await at(site.slug, `${many}; ${cookie}`)).status).toBe(401);
   });
 
   test("and Basic end with any change of the password, the same one too", async () => {

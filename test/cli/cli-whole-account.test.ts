@@ -217,6 +217,14 @@ describe("svc import", () => {
       /is damaged/,
     ],
     [
+      "a name that is none",
+      async (at) => {
+        const read = await readFile(join(at, "export.json"), "utf8");
+        await writeFile(join(at, "export.json"), read.replace(`"slug": "${garden.slug}"`, '"slug": "\\u001b[31mx"'));
+      },
+      /names a site in a way that svc does not know/,
+    ],
+    [
       "a path that leaves the folder",
       async (at) => {
         const read = await readFile(join(at, "export.json"), "utf8");

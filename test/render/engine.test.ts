@@ -119,6 +119,17 @@ describe("by a clock that pages move", () => {
     expect(done.map((one) => one.at).at(-1)).toBe(20_000 + 6 * 5000 + ORDINARY_MS);
   });
 
+  test("BEYOND 8: a site that wants a password is not looked at, and nobody waits for that", async () => {
+    await waits("shut", { network: "theirs" });
+    write(server.data_dir, "update sites set access_hash = 'x'");
+    await lookAtAll(() => {
+      throw new Error("it was looked at");
+    });
+    expect(done).toEqual([{ name: "shut", at: 0, status: "failed" }]);
+    const [row] = read<{ reason: string }>(server.data_dir, "select reason from renders");
+    expect(row?.reason).toContain("wants a password");
+  });
+
   test("RELIABILITY A29: such a page every few seconds keeps no site without an owner from its turn", async () => {
     const again = () => waits("endless", { network: "theirs", account: "theirs" });
     for (let n = 0; n < 3; n++) await again();

@@ -108,11 +108,9 @@ async function write(path: string, content: Uint8Array | string): Promise<void> 
 const writeJson = (path: string, content: unknown): Promise<void> =>
   write(path, `${JSON.stringify(content, null, 2)}\n`);
 
-/** Both end as part of a file's name here. */
-function checkNames(slug: string, versions: readonly { version_id: string }[]): void {
-  const fits = /^[a-z0-9-]+$/.test(slug) && versions.every(({ version_id }) => /^[0-9a-f]{16}$/.test(version_id));
-  if (!fits) throw new Failure("unexpected_answer", `The server names a site ${slug} in a way that svc does not know.`);
-}
+/** Both end as part of a file's name, and on a terminal. */
+const areNames = (slug: string, versions: readonly { version_id: string }[]): boolean =>
+  /^[a-z0-9-]+$/.test(slug) && versions.every(({ version_id }) => /^[0-9a-f]{16}$/.test(version_id));
 
 /** Oldest first. A version that was deployed twice is listed twice, and counts where it came first. */
 function oldestFirst<Version extends { version_id: string }>(versions: readonly Version[]): Version[] {
@@ -135,7 +133,9 @@ async function exportSite(
   if (opened === null) return null;
   const { slug, spa, live_version_id } = opened.record as typeof opened.record & Infer<typeof RECORD>;
   const listed = oldestFirst(await account(() => allVersions(opened)));
-  checkNames(slug, listed);
+  if (!areNames(slug, listed)) {
+    throw new Failure("unexpected_answer", `The server names the site ${site_id} in a way that svc does not know.`);
+  }
   const get = { method: "GET", repeatable: true } as const;
   const settings = await account((server, credential) =>
     ask(server, { ...get, path: `/sites/${site_id}/settings`, credential }, SETTINGS),
@@ -236,6 +236,8 @@ async function readExport(folder: string, spinner: Spinner): Promise<ExportedSit
   }
   const { sites: all } = read as Infer<typeof EXPORTED>;
   for (const { slug, versions } of all) {
+    if (!areNames(slug, versions))
+      throw new Failure("invalid_export", `${EXPORT} names a site in a way that svc does not know.`);
     for (const { zip, version_id } of versions) {
       spinner.label(`Checking ${slug}`);
       if (UNSAFE.test(zip)) throw new Failure("invalid_export", `${zip} of ${EXPORT} is not in its folder.`);

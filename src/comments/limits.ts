@@ -85,16 +85,18 @@ interface Guess {
   site_id: string;
   customer: string;
   windows: readonly RateWindow[];
+  /** False if another client's guess of the same is counted for the site already. */
+  of_site?: boolean;
 }
 
 /** Counts a passcode or a site's password before it is known to be right, so that many at once do not pass as one. A customer, a whole
  *  IPv6 /48, is one client: else its 65,536 networks would use up what the site takes from all strangers (RELIABILITY A26). */
 export async function limitGuess(
   { limitWindows, keys, store }: Pick<CommentParts, "limitWindows" | "keys" | "store">,
-  { what, site_id, customer, windows }: Guess,
+  { what, site_id, customer, windows, of_site = true }: Guess,
 ): Promise<CountedPasscode> {
   const hash = networkHash(keys, what, site_id, customer);
-  const known = await store.notes.knowsNetwork(site_id, hash);
+  const known = !of_site || (await store.notes.knowsNetwork(site_id, hash));
   const counted = await countedByAll([
     () => limitWindows(what, `${site_id} ${customer}`, windows),
     ...(known ? [] : [() => limitWindows(`${what}-site`, site_id, OF_SITE)]),

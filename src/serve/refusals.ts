@@ -187,6 +187,7 @@ export function createNotFound(refused: (code: ErrorCode) => void): AnswerNotFou
 const NO_SITE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(["unknown_host", "site_expired"]);
 
 function wayOn({ code }: Refusal, ways: WaysOn | null): Html | false {
+  if (code === "rate_limited") return html`<a class="button" href="/">Go to the start page</a>`;
   if (code === "not_found") return html`<a class="button" href="/">Go to the start page</a>`;
   return ways !== null && NO_SITE.has(code) && html`<a class="button" href="${ways.base_url}">Publish a site here</a>`;
 }

@@ -39,24 +39,58 @@ const HOME = "/";
 
 const isOpen = ({ method, url }: Request): boolean => method === "POST" && pathOf(url) === REPORT;
 
-export function createDoor(parts: DoorParts): Door {
+/** Judges passwords: each client and each site has so many wrong ones. */
+function createJudge(parts: DoorParts, remembered: Remembered) {
   const windows = doubling(rateWindows(parts.config.rate_access)!);
-  const remembered = rememberedPasswords();
+  /** Judged right now: those who send the same at the same time wait for one look, as a class does that opens one link, or a browser for
+   *  all parts of a page. */
+  const looks = new Map<string, Promise<boolean>>();
 
-  /** Whether the password is the site's. A wrong one counts for the client and the site; past the limits none is looked at. */
-  async function isRight({ client_address }: RequestContext, site: Site, password: string): Promise<boolean> {
-    const [customer, network] = [customerOf(client_address()), networkOf(client_address())];
-    const { site_id } = site;
-    const counted = await limitGuess(parts.comments, { what: "access", site_id, customer, windows });
-    const right = await isPasscode(password.slice(0, LONGEST_SENT), site.access_hash, [customer, network]).catch(
-      async (error: unknown) => {
-        await counted.undo(); // nobody has looked at it
-        throw error;
-      },
-    );
+  const guessOf = ({ client_address }: RequestContext, { site_id }: Site) =>
+    ({ what: "access", site_id, customer: customerOf(client_address()), windows }) as const;
+
+  /** A wrong one counts for the client and the site; past the limits none is looked at. */
+  async function look(context: RequestContext, site: Site, password: string): Promise<boolean> {
+    const { client_address } = context;
+    const from = [customerOf(client_address()), networkOf(client_address())];
+    const counted = await limitGuess(parts.comments, guessOf(context, site));
+    const right = await isPasscode(password, site.access_hash, from).catch(async (error: unknown) => {
+      await counted.undo(); // nobody has looked at it
+      throw error;
+    });
     if (right) await counted.right();
     return right;
   }
+
+  function together(name: string, judge: () => Promise<boolean>): Promise<boolean> {
+    const running = looks.get(name) ?? judge().finally(() => looks.delete(name));
+    looks.set(name, running);
+    return running;
+  }
+
+  /** Beside another client that sends the same this one counts for itself, and not for the site again. */
+  async function judge(context: RequestContext, site: Site, password: string): Promise<boolean> {
+    const name = remembered.nameOf(site, password, "");
+    for (let running = looks.get(name); running !== undefined; running = looks.get(name)) {
+      const said = await running.catch(() => null); // that another was refused says nothing of this one
+      if (said === null) continue;
+      const counted = await limitGuess(parts.comments, { ...guessOf(context, site), of_site: false });
+      if (said) await counted.right();
+      return said;
+    }
+    return together(name, () => look(context, site, password));
+  }
+
+  return (context: RequestContext, site: Site, sent: string): Promise<boolean> => {
+    const password = sent.slice(0, LONGEST_SENT);
+    const own = remembered.nameOf(site, password, customerOf(context.client_address()));
+    return together(own, () => judge(context, site, password));
+  };
+}
+
+export function createDoor(parts: DoorParts): Door {
+  const remembered = rememberedPasswords();
+  const isRight = createJudge(parts, remembered);
 
   async function isAdmitted(context: RequestContext, site: Site): Promise<boolean> {
     const { request } = context;
@@ -65,8 +99,12 @@ export function createDoor(parts: DoorParts): Door {
     if (header === null) return false;
     const password = basicPassword(header);
     if (password === null) return keeps(context, site, parts);
-    if (await remembered.isRight(site, password, () => isRight(context, site, password))) return true;
-    throw new AccessRefusal("wrong_password", nextOf(request));
+    // By this client: else a stranger past the limits would learn by it whether a guess is right.
+    const name = remembered.nameOf(site, password, customerOf(context.client_address()));
+    if (remembered.has(name)) return true;
+    if (!(await isRight(context, site, password))) throw new AccessRefusal("wrong_password", nextOf(request));
+    remembered.add(name);
+    return true;
   }
 
   /** `POST /_svc/access`, by the page's form or as JSON. */
@@ -74,7 +112,7 @@ export function createDoor(parts: DoorParts): Door {
     const { request, exchange } = context;
     refuseForeignOrigin(context);
     const { password, next } = await readFields(request);
-    const path = nextPath(next, HOME);
+    const path = pageAt(next);
     if (typeof password !== "string" || !(await isRight(context, site, password))) {
       throw new AccessRefusal("wrong_password", path);
     }
@@ -99,12 +137,18 @@ export function createDoor(parts: DoorParts): Door {
 export async function openEntrance(context: RequestContext): Promise<Response> {
   const { request, exchange } = context;
   const { next } = await readFields(request);
-  return isForm(request) ? answerRedirect(nextPath(next, HOME), exchange) : answerJson({ ok: true }, exchange);
+  return isForm(request) ? answerRedirect(pageAt(next), exchange) : answerJson({ ok: true }, exchange);
 }
 
 /** A form leads back to the page that was asked for; nothing else than a page can be asked for again. */
 const nextOf = ({ method, url }: Request): string =>
-  method === "GET" || method === "HEAD" ? nextPath(pathOf(url) + queryOf(url), HOME) : HOME;
+  method === "GET" || method === "HEAD" ? pageAt(pathOf(url) + queryOf(url)) : HOME;
+
+/** The entrance itself is no page: whoever reloads it after a wrong password asks for it. */
+function pageAt(next: unknown): string {
+  const path = nextPath(next, HOME);
+  return pathOf(path) === ENTRANCE ? HOME : path;
+}
 
 /** The password of Basic authentication (RFC 7617), whatever the user is called; null for another scheme. */
 function basicPassword(header: string): string | null {
@@ -157,30 +201,19 @@ const hasGrant = ({ request, origin }: RequestContext, site: Site, parts: DoorPa
     return given.length === 32 && timingSafeEqual(given, signature(parts, site, origin, Number(end)));
   });
 
-/** Right passwords, as hashes under a key of this process, until the site has another one. */
+/** Right passwords by client, as hashes under a key of this process, until the site has another one. */
+type Remembered = ReturnType<typeof rememberedPasswords>;
+
 function rememberedPasswords() {
   const key = randomKey(32);
   const known = new Set<string>();
-  const nameOf = ({ site_id, access_epoch }: Site, password: string): string =>
-    createHmac("sha256", key).update(`${site_id}\0${access_epoch}\0${password}`).digest("base64url");
-  /** Looked at right now: whoever sends the same at the same time, as a browser does for all parts of a page, waits for one look. */
-  const looks = new Map<string, Promise<boolean>>();
-
-  async function look(name: string, judge: () => Promise<boolean>): Promise<boolean> {
-    try {
-      const right = await judge();
-      if (right && known.size >= REMEMBERED) known.delete(known.values().next().value!);
-      if (right) known.add(name);
-      return right;
-    } finally {
-      looks.delete(name);
-    }
-  }
-
   return {
-    isRight(site: Site, password: string, judge: () => Promise<boolean>): true | Promise<boolean> {
-      const name = nameOf(site, password);
-      return known.has(name) || looks.getOrInsertComputed(name, () => look(name, judge));
+    nameOf: ({ site_id, access_epoch }: Site, password: string, customer: string): string =>
+      createHmac("sha256", key).update(`${site_id}\0${access_epoch}\0${customer}\0${password}`).digest("base64url"),
+    has: (name: string) => known.has(name),
+    add(name: string) {
+      if (known.size >= REMEMBERED) known.delete(known.values().next().value!);
+      known.add(name);
     },
   };
 }

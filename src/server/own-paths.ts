@@ -2,6 +2,7 @@
  *  comments, where the site holds no file of that name. They are there as long as the site is: whoever asks on the host of
  *  one that visitors cannot see gets what a page would get. */
 import { SCRIPTS } from "../comments/scripts.ts";
+import { answerRedirect } from "../http/answers.ts";
 import type { Code } from "../http/codings.ts";
 import { blockOf, customerOf, networkOf, type RequestContext, type RequestReader } from "../http/context.ts";
 import { type Exchange, pathOf } from "../http/exchange.ts";
@@ -43,6 +44,8 @@ interface Handlers {
 const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
   ["POST", "/_svc/report", takeReport],
   ["POST", ENTRANCE, openEntrance],
+  // The address that a wrong password leaves in the bar.
+  ["GET", ENTRANCE, async ({ exchange }) => answerRedirect("/", exchange)],
   ...SCRIPTS.map(([path, answer]): OwnPath => ["GET", path, (context) => answer(context, code)]),
 ];
 
@@ -108,9 +111,10 @@ async function answerServicePath(
   [request, host, exchange]: ServicePathRequest,
 ): Promise<Response | null> {
   const site = await sites.shown(host);
-  if (of_comments && site.slug !== host.slug) return null;
+  const is_former = site.slug !== host.slug;
+  if (is_former && (of_comments || pathOf(request.url) === ENTRANCE)) return null;
   exchange.held = site.quarantine !== null;
-  refuseUnlessAdmitted(site, exchange);
+  if (!is_former) refuseUnlessAdmitted(site, exchange); // reports and scripts say nothing of the site
   if (site.quarantine !== null && of_comments && !isRead(request)) throw refusals.commentsOff();
   return confine(site, await handler()(requests.contextOf(request, exchange), site));
 }

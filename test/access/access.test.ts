@@ -191,6 +191,10 @@ describe("BEYOND 8: without the password", () => {
     expect((await call(server, "PUT", `/sites/${site.site_id}/slug`, { slug: name }, ann.bearer)).status).toBe(200);
     expect((await server.site(site.slug, "/a.css")).status).toBe(308);
     expect((await server.site(name, "/a.css")).status).toBe(401);
+    const report = { method: "POST", headers: { "content-type": "application/json" }, body: `{"reason":"phishing"}` };
+    expect((await server.site(site.slug, "/_svc/report", report)).status).toBe(202);
+    expect((await server.site(site.slug, "/_svc/c.js")).status).toBe(200);
+    expect((await enter(site.slug, { password: PASSWORD })).status).toBe(308);
   });
 });
 
@@ -247,6 +251,8 @@ describe("BEYOND 8: with the password", () => {
     expect(text).toContain("That password is wrong");
     expect(text).toContain('value="/deep"');
     expect(text).not.toContain("wrong one");
+    const again = await server.site(site.slug, "/_svc/access", { headers: { ...HTML, ...(await grant(site.slug)) } });
+    expect([again.status, again.headers.get("location")]).toEqual([303, "/"]);
   });
 
   test.each([
@@ -257,6 +263,8 @@ describe("BEYOND 8: with the password", () => {
     "",
     "\t/x",
     "/x\r\nset-cookie: a=b",
+    "/_svc/access",
+    "/_svc/access?x=1",
   ])("next=%j leads to the start page", async (next) => {
     const site = await shut();
     const answer = await enter(site.slug, { password: PASSWORD, next });
@@ -429,6 +437,32 @@ describe("BEYOND 8: guesses", () => {
     await call(slow, "PUT", `/sites/${site.site_id}/access`, { password: PASSWORD }, own(site));
     const all = Array.from({ length: 60 }, () => slow.site(slugOf(site.url), "/", { headers: basic(PASSWORD) }));
     expect(new Set((await Promise.all(all)).map(({ status }) => status))).toEqual(new Set([200]));
+  });
+
+  test("one that a visitor gave right helps no stranger past the limits to find it", async () => {
+    const slow = await sharedServer("--trust-proxy", "127.0.0.1", { SVC_RATE_ACCESS: "3/10m" });
+    const site = await slow.deploy(FILES);
+    await call(slow, "PUT", `/sites/${site.site_id}/access`, { password: PASSWORD }, own(site));
+    const tried = async (from: string, password: string) =>
+      (await slow.site(slugOf(site.url), "/", { headers: { ...basic(password), "x-forwarded-for": from } })).status;
+    expect(await tried("203.0.113.1", PASSWORD)).toBe(200);
+    for (let n = 0; n < 3; n++) expect(await tried("198.51.100.9", `wrong ${n} one`)).toBe(401);
+    expect([await tried("198.51.100.9", PASSWORD), await tried("203.0.113.1", PASSWORD)]).toEqual([429, 200]);
+  });
+
+  test("a class that opens one link is let in, by form and by Basic: right ones at the same time are one look", async () => {
+    const slow = await sharedServer("--trust-proxy", "127.0.0.1", { SVC_RATE_ACCESS: "3/10m" });
+    const site = await slow.deploy(FILES);
+    const slug = slugOf(site.url);
+    await call(slow, "PUT", `/sites/${site.site_id}/access`, { password: PASSWORD }, own(site));
+    const form = (from: string) => {
+      const body = new URLSearchParams({ password: PASSWORD }).toString();
+      return slow.site(slug, "/_svc/access", { method: "POST", headers: { ...FORM, "x-forwarded-for": from }, body });
+    };
+    const room = await Promise.all(Array.from({ length: 12 }, () => form("203.0.113.1")));
+    expect(new Set(room.map(({ status }) => status))).toEqual(new Set([303]));
+    const street = await Promise.all(Array.from({ length: 70 }, (_, n) => form(`198.51.100.${n}`)));
+    expect(new Set(street.map(({ status }) => status))).toEqual(new Set([303]));
   });
 
   test("many at once do not pass as one", async () => {

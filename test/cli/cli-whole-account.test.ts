@@ -1,5 +1,5 @@
 /** BEYOND 9: `svc export` and `svc import`, between two servers. */
-import { readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { Home, json } from "../kit/cli.ts";
@@ -180,6 +180,61 @@ describe("svc import", () => {
     expect((await other.run(["import", folder])).out).toBe(first.out);
   });
 
+  test("a site that wants a password wants a new one there, which is said, and is never public", async () => {
+    const [fay, gil] = [await signUp(from), await signUp(to)];
+    const [source, target] = [await signedIn(from, fay), await signedIn(to, gil)];
+    const made = json(
+      await source.run(["--json", await source.write("shut", { "index.html": "<title>x</title>secret" })]),
+    );
+    const at = `/sites/${String(made["site_id"])}/access`;
+    await call(from, "PUT", at, { password: "open sesame 1" }, fay.bearer);
+    const all = source.path("all");
+    await source.run(["export", all]);
+    const ran = await target.run(["import", all]);
+    const [, url = ""] = ran.out.trim().split(" ");
+    expect((await to.site(slugOf(url))).status).toBe(401);
+    const [, password = ""] = /need a new password: (\S+)/.exec(ran.err)!;
+    const basic = { authorization: `Basic ${btoa(`:${password}`)}` };
+    expect((await to.site(slugOf(url), "/", { headers: basic })).status).toBe(200);
+    expect(json(await target.run(["import", all, "--json"]))["sites"]).toMatchObject([{ url, password }]);
+    expect(await readFile(join(all, "export.json"), "utf8")).not.toContain("sesame");
+  });
+
+  test("links and notes that somebody laid into the folder lead nowhere else", async () => {
+    const place = await home.write("planted", {});
+    await home.run(["export", "planted"]);
+    const victim = home.path("victim.txt");
+    await writeFile(victim, "mine");
+    await symlink(victim, join(place, "import.json.part"));
+    await symlink(victim, join(place, "export.json.part"));
+    const hal = await signUp(to);
+    const person = await signedIn(to, hal);
+    const mine = json(
+      await person.run(["--json", await person.write("mine", { "index.html": "<title>mine</title>" })]),
+    );
+    const entry = { site_id: mine["site_id"], slug: "x", url: "http://x", versions: [], done: false, password: null };
+    const note = (told: unknown) => writeFile(join(place, "import.json"), JSON.stringify(told));
+    for (const told of [
+      { [to.base_url]: { [garden.site_id]: entry } },
+      { [to.base_url]: { [garden.site_id]: { ...entry, site_id: "../account" } } },
+      { [to.base_url]: 5 },
+      { [to.base_url]: { x: {} } },
+      [],
+      "x",
+    ]) {
+      await note(told);
+      const { code, out, err } = await person.run(["import", place]);
+      expect([told, code, out]).toEqual([told, 1, ""]);
+      expect(err).not.toContain("svc itself has a fault");
+    }
+    const seen = await record(to, String(mine["site_id"]), hal);
+    expect(idsIn(seen)).toEqual([String(mine["version_id"])]);
+    await rm(join(place, "import.json"));
+    expect((await person.run(["import", place])).code).toBe(0);
+    expect((await home.run(["export", "planted"])).code).toBe(0);
+    expect(await readFile(victim, "utf8")).toBe("mine");
+  });
+
   test("stopped half-way it goes on where it was", async () => {
     const half = await home.write("half", {});
     await home.run(["export", "half"]);
@@ -215,6 +270,17 @@ describe("svc import", () => {
       "a zip that is cut off",
       (at) => writeFile(join(at, garden.slug, `${garden.versions[2]}.zip`), "PK"),
       /is damaged/,
+    ],
+    [
+      "a live version without a zip",
+      async (at) => {
+        const read = await readFile(join(at, "export.json"), "utf8");
+        await writeFile(
+          join(at, "export.json"),
+          read.replace(/"live_version_id": "[0-9a-f]+"/, '"live_version_id": "0123456789abcdef"'),
+        );
+      },
+      /has no zip of the version of .* that was live/,
     ],
     [
       "a name that is none",

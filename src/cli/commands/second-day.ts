@@ -13,7 +13,7 @@ export const MOVING: readonly Command[] = [
       "Begun again it fetches only what is missing or damaged. No token is in it.",
     ],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.exportAll(...call)),
+    run: (...call) => import("./export-account.ts").then(({ exportAll }) => exportAll(...call)),
   },
   {
     name: "import",
@@ -24,7 +24,7 @@ export const MOVING: readonly Command[] = [
       "it is now. Begun again it goes on where it stopped: import.json in the folder has what is done.",
     ],
     flags: [JSON_FLAG, QUIET_FLAG],
-    run: (...call) => import("./whole-account.ts").then(({ MOVE_COMMANDS }) => MOVE_COMMANDS.importAll(...call)),
+    run: (...call) => import("./import-account.ts").then(({ importAll }) => importAll(...call)),
   },
 ];
 

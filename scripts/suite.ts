@@ -19,9 +19,9 @@ export const TEST_MS = 90_000;
 const FILE_MS = 600_000;
 /** Files wait for clocks, disks and browsers: so many more of them may run at once than there are cores, as long as the cores
  *  have time left. More on full cores end no sooner, and each waits longer for what it waits for. */
-const MORE_LANES = 4;
-const LEFT = 0.1;
-const LOOK_MS = 500;
+const MORE_LANES = 2;
+const LEFT = 0.2;
+const LOOK_MS = 1000;
 /** Folders with long files, for a first run: these begin first, so that no lane is idle at the end. */
 const LONG_FOLDERS = [
   "test/render/",

@@ -172,8 +172,8 @@ test("CONTRACT 9: under https the page is what it is for visitors", async () => 
   await withServer({ flags }, async (server) => {
     const origin = `https://127.0.0.1:${server.port}`;
     const site = await deploy(server, { "index.html": page(`<p>Text</p>${script(code)}`), "sw.js": "" }, origin);
-    const { status, warnings, console } = await seenAt(server, site, origin);
-    expect([status, warnings]).toEqual(["done", []]);
+    const { status, reason, warnings, console } = await seenAt(server, site, origin);
+    expect<unknown>([status, reason ?? null, warnings]).toEqual(["done", null, []]);
     expect(console.map(({ text }) => text)).toEqual(["https: true object", "registered"]);
   });
 });

@@ -218,7 +218,7 @@ describe.concurrent("COMMENTS 2: a receiver that does not take it", () => {
       expect(performance.now() - begun).toBeLessThan(6500);
       const page = performance.now();
       expect((await site.server.site(site.site.slug, "/guide.html")).status).toBe(200);
-      expect(performance.now() - page).toBeLessThan(1000);
+      expect(performance.now() - page).toBeLessThan(4000);
     },
     60_000,
   );

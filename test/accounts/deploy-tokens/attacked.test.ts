@@ -32,7 +32,7 @@ const { give, read } = givenBy(() => server);
 const OPENS = [
   "POST /sites",
   "GET /sites/:id",
-  ...["settings", "explain", "stats", "diff", "previews", "withheld"].map((what) => `GET /sites/:id/${what}`),
+  ...["settings", "access", "explain", "stats", "diff", "previews", "withheld"].map((what) => `GET /sites/:id/${what}`),
   ...["files", "zip", "receipt"].map((what) => `GET /sites/:id/versions/:version_id/${what}`),
   ...["plan", "previews", "deploys", "rollback"].map((what) => `POST /sites/:id/${what}`),
   "DELETE /sites/:id/previews/:name",

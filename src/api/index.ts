@@ -53,14 +53,7 @@ const DESCRIPTION = {
 } satisfies ApiRows;
 
 /** All rows of the API, in the order of SPEC. */
-export const API = {
-  ...SERVER,
-  ...SITE_ROWS,
-  ...VERSION_ROWS,
-  ...ACCOUNT_ROWS,
-  ...COMMENT_ROWS,
-  ...DESCRIPTION,
-};
+export const API = { ...SERVER, ...SITE_ROWS, ...VERSION_ROWS, ...ACCOUNT_ROWS, ...COMMENT_ROWS, ...DESCRIPTION };
 
 /** The row that an operator turns on (COMMENTS 6). */
 export const MCP = "POST /sites/:id/comments/mcp" satisfies keyof typeof API;

@@ -96,10 +96,10 @@ export async function limitGuess(
   { what, site_id, customer, windows, of_site = true }: Guess,
 ): Promise<CountedPasscode> {
   const hash = networkHash(keys, what, site_id, customer);
-  const known = !of_site || (await store.notes.knowsNetwork(site_id, hash));
+  const counts_for_site = of_site && !(await store.notes.knowsNetwork(site_id, hash));
   const counted = await countedByAll([
     () => limitWindows(what, `${site_id} ${customer}`, windows),
-    ...(known ? [] : [() => limitWindows(`${what}-site`, site_id, OF_SITE)]),
+    ...(counts_for_site ? [() => limitWindows(`${what}-site`, site_id, OF_SITE)] : []),
   ]);
   const undo = async () => void (await Promise.all(counted.map((one) => one.undo())));
   return { undo, right: async () => void (await Promise.all([undo(), store.notes.noteNetwork(site_id, hash)])) };

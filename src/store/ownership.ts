@@ -252,7 +252,7 @@ const its = (site: Site): string[] => [site.slug];
 const someDone = (answers: readonly unknown[]) => (answers.includes(null) ? "all" : []);
 
 export const OWNERSHIP = {
-  /** Sets or removes the password that visitors need (BEYOND 8). Throws as any write of a site does. Every worker hears of it before its next request. */
+  /** Sets or removes the password that visitors need (BEYOND 8). */
   setAccess: change(({ now }, wanted: AccessChange) => changeAccess(wanted, now()), its),
   /** Throws `invalid_claim`, `unknown_site` or `already_owned`. */
   claim: change(

@@ -5,7 +5,7 @@ import * as sites from "../../api/shapes/sites.ts";
 import type { CallWords, Context } from "../command.ts";
 import { Failure } from "../failure.ts";
 import { ask } from "../service/api.ts";
-import { pipedLine, readTyped } from "../terminal/input.ts";
+import { pipedLine, readTwice } from "../terminal/input.ts";
 import { green, text } from "../terminal/text.ts";
 import { ANY } from "../service/wire.ts";
 import { chooseSite, openSite, type OpenedSite } from "./chosen-site.ts";
@@ -23,11 +23,11 @@ const opened = (context: Context, given: CallWords): Promise<OpenedSite> =>
 const nothingChanged = (why: string): Failure => new Failure("no_password", `${why}: nothing was changed.`);
 
 async function typedTwice({ terminal }: Context): Promise<string> {
-  const first = await readTyped(terminal, "  Password for visitors, at least 8 characters (not shown): ", "hidden");
-  if (first === "") throw nothingChanged("No password was given");
-  if (first !== (await readTyped(terminal, "  Once more: ", "hidden")))
-    throw nothingChanged("The two passwords differ");
-  return first;
+  const question = "  Password for visitors, at least 8 characters (not shown): ";
+  const { secret, same } = await readTwice(terminal, question);
+  if (secret === "") throw nothingChanged("No password was given");
+  if (!same) throw nothingChanged("The two passwords differ");
+  return secret;
 }
 
 /** From a pipe, or from a person. Throws for one that the server would refuse, before it is asked. */

@@ -11,7 +11,7 @@ import { svc } from "../invocation.ts";
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import { zipBody } from "../service/upload.ts";
-import { ANY, ROLLED_BACK, VERSION_IDS } from "../service/wire.ts";
+import { ANY, VERSION_IDS } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { green, text, yellow } from "../terminal/text.ts";
 import { count } from "../terminal/units.ts";
@@ -129,44 +129,23 @@ async function sendVersion({ folder, account, spinner }: Import, path: string, {
   throw new Failure("other_version", message);
 }
 
+/** Repeated it changes nothing more. */
+const change = ({ account }: Import, method: "POST" | "PUT" | "PATCH", path: string, json: unknown) =>
+  account((server, credential) => ask(server, { method, path, credential, json, repeatable: true }, ANY));
+
 /** All that is no version: which one is live, the label, how the site is set up. */
-async function setUp({ account }: Import, { site_id, versions }: Imported, from: ExportedSite): Promise<void> {
-  const { live_version_id, label, spa, settings } = from;
-  const change = (method: "POST" | "PATCH", path: string, json: unknown) =>
-    account((server, credential) => ask(server, { method, path, credential, json, repeatable: true }, ANY));
-  if (versions.at(-1) !== live_version_id) {
-    await account((server, credential) => {
-      const json = { version_id: live_version_id };
-      return ask(
-        server,
-        { method: "POST", path: `/sites/${site_id}/rollback`, credential, json, repeatable: true },
-        ROLLED_BACK,
-      );
-    }).catch((error: unknown) => {
+async function setUp(work: Import, { site_id, versions }: Imported, from: ExportedSite): Promise<void> {
+  const { live_version_id: version_id, label, spa, settings } = from;
+  if (versions.at(-1) !== version_id) {
+    await change(work, "POST", `/sites/${site_id}/rollback`, { version_id }).catch((error: unknown) => {
       // It keeps fewer versions than the other server did (SVC_KEEP_VERSIONS): the newest is live there.
       if (!(error instanceof ApiFailure) || error.code !== "unknown_version") throw error;
     });
   }
-  if (label !== null || spa !== null) {
-    await change("PATCH", `/account/sites/${site_id}`, {
-      ...(label !== null && { label }),
-      ...(spa !== null && { spa }),
-    });
-  }
-  await change("PATCH", `/sites/${site_id}/settings`, settings);
+  const named = { ...(label !== null && { label }), ...(spa !== null && { spa }) };
+  if (Object.keys(named).length > 0) await change(work, "PATCH", `/account/sites/${site_id}`, named);
+  await change(work, "PATCH", `/sites/${site_id}/settings`, settings);
 }
-
-const shut = ({ account }: Import, site_id: string, password: string) =>
-  account((server, credential) => {
-    const call = {
-      method: "PUT",
-      path: `/sites/${site_id}/access`,
-      credential,
-      json: { password },
-      repeatable: true,
-    } as const;
-    return ask(server, call, ANY);
-  });
 
 /** A site that an import made has the export's first version: another one is somebody's own, and nothing is published there. */
 async function refuseForeign({ account, folder }: Import, { site_id }: Imported, { versions, slug }: ExportedSite) {
@@ -185,14 +164,14 @@ async function importSite(
   before: Imported | undefined,
   keep: (site: Imported) => void,
 ) {
-  const [first, ...others] = from.versions;
-  if (first === undefined) return null;
+  const [first, ...others] = from.versions as [ExportedVersion, ...ExportedVersion[]]; // the live one is among them
   let site = before;
   if (site === undefined) {
     work.spinner.label(from.slug);
     const { site_id, url } = await sendVersion(work, "/sites", first);
     const password = from.password === true ? randomKey(12) : null;
-    if (password !== null) await shut(work, site_id, password); // before anybody can know the address
+    // Before anybody can know the address.
+    if (password !== null) await change(work, "PUT", `/sites/${site_id}/access`, { password });
     const slug = new URL(url).hostname.split(".")[0]!;
     site = { site_id, slug, url, versions: [first.version_id], done: false, password };
     keep(site);
@@ -233,7 +212,7 @@ export async function importAll(context: Context, given: CallWords): Promise<voi
         const message = `The site that ${from.slug} was imported to is gone. Remove it from ${join(folder, IMPORT)}, and run this again: it is made anew.`;
         throw new Failure("unknown_site", message);
       });
-      if (site !== null) all.push({ from: from.slug, site });
+      all.push({ from: from.slug, site });
     }
     return all;
   });

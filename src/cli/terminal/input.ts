@@ -99,6 +99,12 @@ export async function readTyped(terminal: Terminal, question: string, how: "hidd
   return answer;
 }
 
+/** Asks for a secret twice, without showing it; `same`: whether both were. */
+export async function readTwice(terminal: Terminal, question: string): Promise<{ secret: string; same: boolean }> {
+  const secret = await readTyped(terminal, question, "hidden");
+  return { secret, same: secret === "" || secret === (await readTyped(terminal, "  Once more: ", "hidden")) };
+}
+
 /** Reads to the end of the first line only: the program that pipes it in may keep the pipe open. */
 export async function pipedLine(): Promise<string> {
   const { stdin } = process;

@@ -57,7 +57,7 @@ const REFERENCE = `<!doctype html><title>Reference</title>${"<p>The tide falls.<
   }
   root.lastChild.getBoundingClientRect();
 </script>`;
-/** What that takes on the machine that the limits of docs/design are for. */
+/** It takes so long on the machine that the limits of docs/design are for: reckoned from tasks whose length there is known. */
 const REFERENCE_MS = 13;
 
 /** How many times slower this machine is at a page's work than the one that limits of time are for; at least 1. The quickest

@@ -4,7 +4,7 @@ import { randomBlock } from "../../../base/random.ts";
 import type { Context, CallWords } from "../../command.ts";
 import { Failure, usage } from "../../failure.ts";
 import { svc } from "../../invocation.ts";
-import { pipedLine, readTyped } from "../../terminal/input.ts";
+import { pipedLine, readTwice } from "../../terminal/input.ts";
 import { dim, green, text, yellow, sayWithMark } from "../../terminal/text.ts";
 import { moment } from "../../terminal/units.ts";
 import type { OpenedSite } from "../chosen-site.ts";
@@ -128,11 +128,11 @@ const WAYS =
   "Give it as a line on stdin with --passcode-stdin, or by --passcode <passcode>, which other users of this machine may see.";
 
 async function typedTwice({ terminal }: Context): Promise<string> {
-  const first = await readTyped(terminal, "  Passcode for comments, at least 8 characters (not shown): ", "hidden");
-  if (first === "") throw new Failure("no_passcode", "No passcode was given: nothing was changed.");
-  const second = await readTyped(terminal, "  Once more: ", "hidden");
-  if (first !== second) throw new Failure("no_passcode", "The two passcodes differ: nothing was changed.");
-  return first;
+  const question = "  Passcode for comments, at least 8 characters (not shown): ";
+  const { secret, same } = await readTwice(terminal, question);
+  if (secret === "") throw new Failure("no_passcode", "No passcode was given: nothing was changed.");
+  if (!same) throw new Failure("no_passcode", "The two passcodes differ: nothing was changed.");
+  return secret;
 }
 
 async function lineOfStdin(): Promise<string> {

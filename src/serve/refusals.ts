@@ -225,14 +225,11 @@ const schemeFor = (request: Request): string =>
 
 /** Asks for the password: a page that names the host alone and needs no script, or JSON. */
 function accessPage(request: Request, refusal: AccessRefusal, exchange: Exchange): Response {
-  const scheme = { "www-authenticate": schemeFor(request) };
-  if (!wantsHtml(request)) {
-    const answer = asJson(refusal, exchange);
-    answer.headers.set("www-authenticate", scheme["www-authenticate"]);
-    return confineError(answer, exchange);
-  }
-  const headers = { ...scheme, ...HTML_HEADERS, "content-security-policy": ACCESS_POLICY };
-  const answer = answerText(accessText(request, refusal, exchange), exchange, headers, refusal.status);
+  const headers = { ...HTML_HEADERS, "content-security-policy": ACCESS_POLICY };
+  const answer = wantsHtml(request)
+    ? answerText(accessText(request, refusal, exchange), exchange, headers, refusal.status)
+    : asJson(refusal, exchange);
+  answer.headers.set("www-authenticate", schemeFor(request));
   return confineError(answer, exchange);
 }
 

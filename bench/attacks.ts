@@ -42,6 +42,11 @@ const prose: Contents = Object.fromEntries(
   Array.from({ length: 120 }, (_, n) => [`p${n}.md`, `# Page ${n}\n\n${WORDS}`]),
 );
 
+/** As many files and bytes as a deploy may have: 10 MB plain, below 5 MB zipped. */
+const LARGEST: Contents = Object.fromEntries(
+  Array.from({ length: 200 }, (_, n) => [`part-${n}.txt`, `Line ${n} of the largest site.\n`.repeat(1_750)]),
+);
+
 /** No attack: what any two readers cost who ask as fast as they can. An attack that takes no more of a page than these do is
  *  none. */
 const READERS: Attack = {
@@ -113,6 +118,57 @@ const ATTACKS: readonly Attack[] = [
         const before = last;
         last = version_id;
         if (before !== "") await calls.api(`${path}/versions/${before}`, { method: "DELETE", headers });
+      };
+    },
+    at_once: 2,
+  },
+  {
+    name: "a host that nobody has, another one each time",
+    begin: async (calls) => async (n) =>
+      (await calls.reach("/", { headers: { host: `a${n}.b${n % 997}.example.net:${calls.port}` } })).arrayBuffer(),
+    at_once: 2,
+  },
+  {
+    name: "visits of pages, referrers and missing paths, each another one",
+    async begin(calls) {
+      const { slug } = await calls.deploy(PAGES);
+      const accept = { accept: "text/html", "sec-fetch-dest": "document" };
+      return async (n) => {
+        const who = { "user-agent": `Mozilla/5.0 (${n})`, referer: `https://r${n}.example.net/` };
+        const path = n % 2 === 0 ? `/none-${n}` : `/guide.html?${n}`;
+        return (await calls.site(slug, path, { headers: { ...accept, ...who } })).arrayBuffer();
+      };
+    },
+    at_once: 2,
+  },
+  {
+    name: "passwords of a site, guessed from a thousand addresses",
+    env: { SVC_TRUST_PROXY: "127.0.0.1" },
+    async begin(calls) {
+      const site = await calls.deploy(PAGES);
+      await calls.api(`/sites/${site.site_id}/access`, {
+        method: "PUT",
+        headers: { ...JSON_TYPE, authorization: `Bearer ${site.manage_token}` },
+        body: JSON.stringify({ password: "open sesame 1" }),
+      });
+      return async (n) => {
+        const from = { "x-forwarded-for": `10.${n % 250}.${(n >> 3) % 250}.${n % 199}` };
+        const authorization = `Basic ${btoa(`:guess ${n}`)}`;
+        return (await calls.site(site.slug, "/guide.html", { headers: { ...from, authorization } })).arrayBuffer();
+      };
+    },
+    at_once: 4,
+  },
+  {
+    name: "a version of 10 MB taken away as a zip",
+    async begin(calls) {
+      const site = await calls.deploy(LARGEST);
+      const headers = { authorization: `Bearer ${site.manage_token}` };
+      const path = `/sites/${site.site_id}/versions/${site.version_id}/zip`;
+      return async () => {
+        const answer = await calls.api(path, { headers });
+        if (answer.status !== 200) throw new Error(`the zip was answered ${answer.status}`);
+        await answer.arrayBuffer();
       };
     },
     at_once: 2,

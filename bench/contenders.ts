@@ -51,14 +51,9 @@ export async function startSvc(
     stdout: "pipe",
     stderr: log === "off" ? "inherit" : Bun.file(join(folder, "access.log")),
   });
-  let ready = "";
-  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-    ready += chunk;
-    if (ready.includes("\n")) break;
-  }
-  const port = /:(\d+) /.exec(ready)?.[1];
+  const port = await portOf(child);
   const origin = `http://127.0.0.1:${port}`;
-  const { slug } = await deploy(origin, FILES, await deploy(origin, { ...FILES, [FORMER]: FILES["app.css"]! }));
+  const shown = await deploy(origin, FILES, await deploy(origin, { ...FILES, [FORMER]: FILES["app.css"]! }));
   const ruled = `${(await deploy(origin, RULED)).slug}.localhost:${port}`;
   const plain = `${(await deploy(origin, { "index.html": FILES["index.html"]! })).slug}.localhost:${port}`;
   const guarded = await deploy(origin, FILES);
@@ -67,10 +62,43 @@ export async function startSvc(
   copySite(data_dir, site_id, many.sites + many.fresh);
   const hosts = Array.from({ length: many.sites + many.fresh }, (_, n) => `bench-${n}.localhost:${port}`);
   const [sites, fresh] = [hosts.slice(0, many.sites), hosts.slice(many.sites)];
-  const host = `${slug}.localhost:${port}`;
+  const host = `${shown.slug}.localhost:${port}`;
+  const domain = `${giveDomain(data_dir, shown.site_id)}:${port}`;
   const shut = `${guarded.slug}.localhost:${port}`;
-  const named = { former: `/${FORMER}`, ruled, plain, shut, sites, fresh };
+  const named = { former: `/${FORMER}`, ruled, plain, shut, domain, sites, fresh };
   return { name: "svc", pid: child.pid, origin, host, ...named, stop: stopper(child) };
+}
+
+/** svc with one site, without what other rows need. */
+export type Alone = Omit<Contender, "name">;
+
+/** `bun server.ts` on a free port with these settings, and the zip deployed as a site. */
+export async function startServerAlone(
+  data_dir: string,
+  zip: Uint8Array<ArrayBuffer>,
+  env: Record<string, string>,
+): Promise<Alone> {
+  const child = Bun.spawn(["bun", join(ROOT, "server.ts"), "--port", "0", "--data-dir", data_dir], {
+    env: { ...process.env, SVC_LOG: "off", ...env },
+    stdout: "pipe",
+    stderr: "inherit",
+  });
+  const port = await portOf(child);
+  const origin = `http://127.0.0.1:${port}`;
+  const headers = { "content-type": "application/zip" };
+  const answer = await fetch(`${origin}/sites`, { method: "POST", headers, body: zip });
+  const { slug } = (await answer.json()) as Deployed;
+  return { pid: child.pid, origin, host: `${slug}.localhost:${port}`, stop: stopper(child) };
+}
+
+/** The port in the ready line. */
+async function portOf(child: Bun.Subprocess<"ignore", "pipe">): Promise<string> {
+  let ready = "";
+  for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
+    ready += chunk;
+    if (ready.includes("\n")) break;
+  }
+  return /:(\d+) /.exec(ready)![1]!;
 }
 
 interface Deployed {
@@ -99,6 +127,18 @@ async function deploy(origin: string, files: Record<string, Uint8Array>, before?
     body,
   });
   return (await answer.json()) as Deployed;
+}
+
+/** By a row, for a proof would need a DNS server. */
+function giveDomain(data_dir: string, site_id: string): string {
+  const domain = "www.bench.example.org";
+  using db = new Database(join(data_dir, "db"), { strict: true });
+  db.run("PRAGMA busy_timeout = 5000");
+  db.query("insert into domains (domain, site_id, state, added_at) values ($domain, $site_id, 'active', '')").run({
+    domain,
+    site_id,
+  });
+  return domain;
 }
 
 /** The same version under so many more sites, by rows: deploying them would take minutes. */

@@ -26,9 +26,9 @@ export interface Measured {
 }
 
 /** Clock ticks are hundredths of a second on every Linux. */
-const TICK_US = 10_000;
+export const TICK_US = 10_000;
 
-function cpuTicks(pid: number): number {
+export function cpuTicks(pid: number): number {
   // The name of the program, in parentheses, may hold spaces; utime and stime are 12 and 13 behind it.
   const fields = readFileSync(`/proc/${pid}/stat`, "utf8")
     .replace(/^.*\) /s, "")

@@ -59,6 +59,8 @@ export interface Hosts {
   plain: string;
   /** The host of a site that wants a password. */
   shut: string;
+  /** A domain of the site's own. */
+  domain: string;
   /** The path of a file that the live version has not: of other servers, where they have the same bytes. */
   former: string;
   sites: readonly string[];
@@ -100,6 +102,7 @@ export const ROWS: readonly Row[] = [
     headers: LET_IN,
     aim: null,
   },
+  { name: "5 KB page, at a domain", targets: ({ domain }) => [{ host: domain, path: "/page.html" }], aim: 1.05 },
   { name: "coded stylesheet", targets: one("/app.css"), headers: { "accept-encoding": "gzip" }, aim: 1.05 },
   { name: "304", targets: one("/page.html"), conditional: true, aim: 1.05 },
   { name: "404 with 404.html", targets: one("/nowhere.html"), missing: true, aim: 1.15 },

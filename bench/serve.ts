@@ -23,9 +23,12 @@ const SITES = 10_000;
 /** More than are asked for: a page of a new site takes five times as long as one that is kept. */
 const FRESH = rows.some(({ once }) => once) ? 15_000 * (seconds * rounds + 1) : 0;
 
+/** Each kind of target at the same host, for a contender that has one alone. */
+const sameHost = (host: string) => ({ host, ruled: host, plain: host, shut: host, domain: host });
+
 async function headersFor(row: Row, { origin, host }: Contender): Promise<Record<string, string>> {
   if (!row.conditional) return row.headers ?? {};
-  const [target] = row.targets({ host, ruled: host, plain: host, shut: host, former: "", sites: [], fresh: [] });
+  const [target] = row.targets({ ...sameHost(host), former: "", sites: [], fresh: [] });
   const answer = await fetch(origin + target!.path, { headers: { ...row.headers, host } });
   return { ...row.headers, "if-none-match": answer.headers.get("etag")! };
 }
@@ -66,10 +69,7 @@ async function measureAll(folder: string, svc: Svc, logged: Logged, others: Cont
     for (let round = -1; round < rounds; round++) {
       for (const [i, other] of [hosts, ...others].entries()) {
         const contender = row.logged && other.name === LOOKS ? logged.looks : other;
-        const own =
-          i === 0 ? hosts : { ruled: contender.host, plain: contender.host, shut: contender.host, former: "/app.css" };
-        const { ruled, plain, shut, former } = own;
-        const targets = row.targets({ ...hosts, host: contender.host, ruled, plain, shut, former });
+        const targets = row.targets(i === 0 ? hosts : { ...hosts, ...sameHost(contender.host), former: "/app.css" });
         const from = row.once && i === 0 ? asked : 0;
         const load = { ...row, origin: contender.origin, targets, from, headers: await headersFor(row, contender) };
         const one = measure(contender.pid, folder, load, round < 0 ? 1 : seconds);

@@ -13,6 +13,7 @@ const PROGRAMS = {
     "server.ts",
     "src/pipeline/markdown/thread.ts",
     "src/server/quote-search-thread.ts",
+    "src/statistics/thread.ts",
     "src/store/writer-thread.ts",
     "src/upkeep/thread.ts",
   ],

@@ -162,6 +162,7 @@ const PICTURES: Readonly<Record<string, (world: World) => Promise<void>>> = {
     await browser.click("h1"); // whoever drops has a mouse in the hand, and sees no outline of the focus
     await drop(browser, await folderToDrop(folder));
     await shows(browser, "Your site is live");
+    await browser.evaluate("scrollTo(0, 0)"); // the page has brought it into sight, past half of its head
     await both(browser, "receipt");
   },
   async sites({ browser }) {

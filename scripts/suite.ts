@@ -36,6 +36,8 @@ const TIMINGS = join(CACHE, "timings.json");
 
 /** Files that a run without `--all` leaves out. */
 const LONG = /\.long\.test\.ts$/;
+/** Files that compare times: they run when all others have ended, one behind the other. */
+const MEASURED = /\.measured\.(?:long\.)?test\.ts$/;
 const BROWSERS = /^test\/(?:browser|render)\//;
 /** Tests of the disk stay on a disk: only the others take the TMPDIR that they are given. */
 const ON_DISK = /^test\/(?:store|operators|render)\//;
@@ -119,9 +121,8 @@ export async function runSuite(
   const started = performance.now();
   const outcomes: Outcome[] = [];
   const again: string[] = [];
-  const waiting = [...files];
   const turn = turns();
-  const lane = async (number: number): Promise<void> => {
+  const lane = async (number: number, waiting: string[]): Promise<void> => {
     for (;;) {
       await turn.begins();
       const file = waiting.shift();
@@ -140,7 +141,12 @@ export async function runSuite(
     }
   };
   try {
-    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number)));
+    const others = files.filter((file) => !MEASURED.test(file));
+    await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number, others)));
+    await lane(
+      0,
+      files.filter((file) => MEASURED.test(file)),
+    );
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

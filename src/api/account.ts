@@ -23,7 +23,7 @@ import {
   USAGE,
 } from "./shapes/account.ts";
 import { DEPLOY_TOKEN_ID, SESSION_ID, SITE_ID } from "./shapes/common.ts";
-import { ACCOUNT_SITES, ATTACHED, BULK_DELETED, DELETED, DONE, SITE } from "./shapes/sites.ts";
+import { ACCOUNT_DOMAINS, ACCOUNT_SITES, ATTACHED, BULK_DELETED, DELETED, DONE, SITE } from "./shapes/sites.ts";
 import { LIMIT } from "./sites.ts";
 
 const ids = (what: string) => array(string("A site_id."), what, { minItems: 1, maxItems: 100 });
@@ -187,6 +187,14 @@ export const ACCOUNT_ROWS = {
     path: { id: SESSION_ID },
     answers: ok("It has ended.", DONE, { ok: true }),
     codes: ["not_found"],
+  },
+  "GET /account/domains": {
+    id: "listAccountDomains",
+    tag: "Account",
+    summary: "List the domains of all its sites",
+    who: "account",
+    answers: ok("By name.", ACCOUNT_DOMAINS),
+    codes: [],
   },
   "POST /account/tokens": {
     id: "makeDeployToken",

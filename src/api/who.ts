@@ -13,6 +13,7 @@ import type { Json } from "./shapes/builder.ts";
  *  - `{ site }`: the site's manage_token, its owner's session, or a deploy token with this scope; null: no deploy token.
  *  - `{ keeper }`: as `{ site: null }`, but of an owned site the owner's session alone.
  *  - `{ owner }`: as `{ site }`, but never a manage_token (BEYOND 0).
+ *  - `{ claimed }`: as `{ owner: null }`; the manage_token of a site without an owner is told to claim it.
  *  - `agent`: a token of the site for agents. The handler asks for it, after the Origin. */
 export type ApiCallers =
   | "no_one"
@@ -23,6 +24,7 @@ export type ApiCallers =
   | { site: Scope | null }
   | { keeper: true }
   | { owner: Scope | null }
+  | { claimed: true }
   | "agent";
 
 /** Callers on a site's own host, while its comments are on:
@@ -137,8 +139,9 @@ const DEMANDS: Readonly<Record<Extract<Callers, string>, Demand>> = {
 function demandOf(who: Callers): Demand {
   if (typeof who === "string") return DEMANDS[who];
   const scope = "site" in who ? who.site : "owner" in who ? who.owner : null;
-  const manager: Requirement[] = "owner" in who ? [] : [{ manageToken: [] }];
+  const manager: Requirement[] = "owner" in who || "claimed" in who ? [] : [{ manageToken: [] }];
   const codes: ErrorCode[] = ["unauthorized", "forbidden", "unknown_site"];
+  if ("claimed" in who) codes.push("owner_required");
   return {
     by: (method) => [...manager, ...session(method), ...token(scope)],
     codes: scope === null ? codes : [...codes, "scope_missing"],

@@ -146,8 +146,10 @@ function givenTo(command: Command, { words, unknown }: ParsedLine, commands: rea
   if (positionals.length > 0 && argument === undefined) {
     throw usage(`${call} takes no argument, and ${positionals[0]} is one. See ${call} --help.`);
   }
-  if (positionals.length > 1 && !/…\]?$/.test(argument ?? "")) {
-    throw usage(`${call} takes one argument, not ${positionals.length}. See ${call} --help.`);
+  const most = command.arguments.length;
+  if (positionals.length > most && !/…\]?$/.test(argument ?? "")) {
+    const taken = most === 1 ? "one argument" : `${most} arguments`;
+    throw usage(`${call} takes ${taken}, not ${positionals.length}. See ${call} --help.`);
   }
   return words.given();
 }

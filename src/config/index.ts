@@ -3,7 +3,7 @@
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
-import { isInside, namesBucket } from "./setting.ts";
+import { type BucketAddress, isInside, namesBucket } from "./setting.ts";
 import { SETTINGS, type Values } from "./settings.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
@@ -15,6 +15,9 @@ export interface Config extends Readonly<Values> {
   readonly base_url: string;
   /** `host` or `host:port`, lower case. */
   readonly sites_domain: string;
+  /** The PostgreSQL database in place of the data directory's, and the bucket in place of its blobs (SCALE 1): no setting gives them yet. */
+  readonly database_url?: string;
+  readonly bucket?: BucketAddress;
 }
 
 /** A flag or value cannot be used: the program ends with exit code 2 and this one line. */
@@ -103,10 +106,50 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
+  refuseUnfitAcme(values);
   const max_connections = connectionsAllowed(values.max_connections);
   const config = withAddresses({ ...values, max_connections }, values.port);
   refuseUnreachableSites(config);
   return config;
+}
+
+/** Whether the server speaks https: with the operator's certificate, or with one that a hook lets it order. */
+export const isSecure = ({ tls_cert, acme, dns_hook }: Pick<Values, "tls_cert" | "acme" | "dns_hook">): boolean =>
+  tls_cert !== null || (acme !== null && dns_hook !== null);
+
+/** New certificates come in by another socket on the same port, which Linux alone can steer (BEYOND 10). */
+function refuseUnfitAcme(values: Values): void {
+  if (values.http_port !== null && !isSecure(values)) {
+    throw new ConfigError(
+      "--http-port (SVC_HTTP_PORT) is the plain port beside https: set --tls-cert and --tls-key, or use --port alone.",
+    );
+  }
+  if (values.http_port !== null && values.http_port === values.port) {
+    throw new ConfigError("--http-port (SVC_HTTP_PORT) and --port (SVC_PORT) are the same: choose two.");
+  }
+  if (values.dns_hook !== null && (values.acme === null || values.tls_cert !== null)) {
+    throw new ConfigError(
+      values.acme === null
+        ? "SVC_DNS_HOOK is for certificates that the server orders: set SVC_ACME too."
+        : "SVC_DNS_HOOK lets the server order the certificates for its own names, and --tls-cert (SVC_TLS_CERT) gives it another: set one of them.",
+    );
+  }
+  if (values.acme === null) return;
+  if (process.platform !== "linux") {
+    throw new ConfigError(
+      "SVC_ACME works on Linux only: elsewhere let a proxy get the certificates, and leave it off.",
+    );
+  }
+  if (!isSecure(values)) {
+    throw new ConfigError(
+      "SVC_ACME orders certificates for domains beside the server's own: set --tls-cert and --tls-key for those, or SVC_DNS_HOOK, which lets it order them too.",
+    );
+  }
+  if (values.http_port === null) {
+    throw new ConfigError(
+      "SVC_ACME needs --http-port (SVC_HTTP_PORT), mostly 80: there the certificate authority looks for its proof.",
+    );
+  }
 }
 
 /** An address such as 192.168.1.5 can have no names below it: browsers do not even take that for a URL. */
@@ -123,7 +166,7 @@ const settled = (address: string | null): string | null => (address?.endsWith(":
 
 /** Fills in base URL and sites domain, which follow the port that was bound. */
 export function withAddresses(values: Values, port: number): Config {
-  const scheme = values.tls_cert === null ? "http" : "https";
+  const scheme = isSecure(values) ? "https" : "http";
   const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;
   const sites_domain = settled(values.sites_domain) ?? new URL(base_url).host;
   return Object.freeze({ ...values, port, base_url, sites_domain });

@@ -27,3 +27,18 @@ export function networks(text: string): string[] | undefined {
     return undefined;
   }
 }
+
+/** `192.0.2.1`, `192.0.2.1:53`, `2001:db8::1` or `[2001:db8::1]:53`. */
+const SERVER = /^(?:\[([^\]]+)\](?::(\d{1,5}))?|([\d.]+)(?::(\d{1,5}))?|([^\]%]*:[^\]%]*:[^\]%]*))$/;
+
+function isServer(text: string): boolean {
+  const [, bracketed, port6, plain, port4, bare] = SERVER.exec(text) ?? [];
+  return isIP(bracketed ?? plain ?? bare ?? "") !== 0 && Number(port6 ?? port4 ?? 53) <= 65_535;
+}
+
+/** Reads a setting's value: at most eight addresses with an optional port, as `setServers` of node:dns takes them; undefined if
+ *  one of them is none. */
+export function servers(text: string): string[] | undefined {
+  const list = text.split(",").map((part) => part.trim());
+  return list.length <= 8 && list.every(isServer) ? list : undefined;
+}

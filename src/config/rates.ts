@@ -40,6 +40,7 @@ export const RATE_SETTINGS = {
   rate_rename: rate("RENAME", "3/1d", "renames per visitor"),
   rate_access: rate("ACCESS", "5/10m", "wrong passwords of sites per client address"),
   rate_slug: rate("SLUG", "5/1d", "changes of sites' names per account"),
+  rate_domain: rate("DOMAIN", "20/1h", "domains added or verified per account"),
   rate_mcp: rate("MCP", "60/1m", "MCP calls per token"),
 };
 

@@ -1,6 +1,6 @@
 /** The parts of a setting, and how values are read that several settings share: numbers, sizes, durations. */
 import { isAbsolute, relative, resolve, sep } from "node:path";
-import { milliseconds, UNIT_MS } from "../base/units.ts";
+import { milliseconds, sizeText, UNIT_MS } from "../base/units.ts";
 
 export interface Setting<T> {
   /** Null if it has a variable only. */
@@ -44,6 +44,25 @@ export function duration(text: string): number | undefined {
 /** A bucket's name as Amazon has it, and the folders in it. */
 export const BUCKET = /^s3:\/\/([a-z0-9][a-z0-9.-]{1,61}[a-z0-9])((?:\/(?!\.\.?(?:\/|$))[\w!.*'()-]+)*)\/?$/;
 
+/** The way to a bucket, by the names that tools for S3 have for it. */
+export interface S3Access {
+  /** Null means Amazon's own. */
+  endpoint: string | null;
+  region: string | null;
+  access_key_id: string | null;
+  secret_access_key: string | null;
+  session_token: string | null;
+}
+
+/** The address of a bucket, with its key: never in a log, an argument or an answer. */
+export interface BucketAddress {
+  /** `s3://bucket/prefix`. */
+  url: string;
+  access: S3Access;
+  /** So much of it is kept below the data directory. */
+  cache_bytes: number;
+}
+
 /** Whether the path is the folder or leads into it, by its letters alone: links are not followed. */
 export function isInside(folder: string, path: string): boolean {
   const way = relative(resolve(folder), resolve(path));
@@ -52,3 +71,79 @@ export function isInside(folder: string, path: string): boolean {
 
 /** Whether the text names a bucket; any address does, so that no folder is called `s3:` or `https:`. */
 export const namesBucket = (text: string): boolean => text.startsWith("s3:") || /^[a-z][a-z0-9+.-]+:\/\//i.test(text);
+
+// Words of the rows, and how their values are read.
+
+export const integer = (least: number, most: number) => (text: string) => {
+  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
+  return value >= least && value <= most ? value : undefined;
+};
+
+/** Reads `90%` or `90`. */
+export const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
+
+/** Reads `off` as null. */
+export const orOff =
+  <T>(parse: (text: string) => T | undefined) =>
+  (text: string): T | null | undefined =>
+    text === "off" ? null : parse(text);
+
+export const filled = (text: string): string | undefined => text.trim() || undefined;
+
+export const oneOf =
+  <const T extends string>(...words: T[]) =>
+  (text: string): T | undefined =>
+    words.find((word) => word === text);
+
+export const SIZE = "a size such as 64KB, 50MB or 2GB (the most), or a number of bytes";
+
+export const DURATION = "a duration such as 30s, 15m, 12h or 14d";
+
+export const setting = <T>(row: Setting<T>): Setting<T> => row;
+
+/** A setting that has a variable and no flag. */
+export const variable = <T>(name: string, row: Omit<Setting<T>, "flag" | "variables">): Setting<T> => ({
+  flag: null,
+  variables: [`SVC_${name}`],
+  ...row,
+});
+
+export const onOrOff = (name: string, meaning: string): Setting<"on" | "off"> =>
+  variable(name, { fallback: "off", meaning, allowed: "on or off", parse: oneOf("on", "off") });
+
+export function baseUrl(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) return undefined;
+  return url.username || url.password ? undefined : url.origin;
+}
+
+const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
+const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
+export const domain = (text: string): string | undefined =>
+  DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
+
+/** An https address without a user, as it was meant. */
+export function secureUrl(text: string): string | undefined {
+  const url = text.length <= 2000 ? URL.parse(text) : null;
+  return url?.protocol === "https:" && !url.username && !url.password ? url.href : undefined;
+}
+
+export function backupPlace(text: string): string | undefined {
+  return namesBucket(text) && !BUCKET.test(text) ? undefined : filled(text);
+}
+
+/** A setting that is never shown, by the name that other programs have for it. */
+export const secretOf = (name: string, meaning: string): Setting<string> => ({
+  ...{ flag: null, variables: [name], fallback: null, meaning, secret: true },
+  ...{ allowed: "visible ASCII characters", parse: (text) => (/^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined) },
+});
+
+/** A limit for all sites of one owner (BEYOND 9). */
+export const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
+  variable(`QUOTA_${name}`, {
+    fallback,
+    meaning,
+    allowed: "a size such as 64KB, 500MB or 5GB, or off",
+    parse: orOff(quotaSize),
+    show: sizeText,
+  });

@@ -1,85 +1,34 @@
 /** The settings of svc-server, a row each: `--help`, `--print-config` and the docs tests read them in this order. The limits
  *  on calls are in rates.ts. */
 import { availableParallelism } from "node:os";
-import { networks } from "./networks.ts";
+import { networks, servers } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
 import { isSigningKey } from "../base/tokens.ts";
 import { durationText, sizeText } from "../base/units.ts";
-import { BUCKET, duration, namesBucket, quotaSize, type Setting, size } from "./setting.ts";
+import {
+  DURATION,
+  duration,
+  filled,
+  integer,
+  onOrOff,
+  oneOf,
+  orOff,
+  percent,
+  quotaSize,
+  setting,
+  type Setting,
+  SIZE,
+  size,
+  variable,
+  backupPlace,
+  baseUrl,
+  domain,
+  secureUrl,
+  quota,
+  secretOf,
+} from "./setting.ts";
 
-const integer = (least: number, most: number) => (text: string) => {
-  const value = /^\d{1,15}$/.test(text) ? Number(text) : NaN;
-  return value >= least && value <= most ? value : undefined;
-};
-
-/** Reads `90%` or `90`. */
-const percent = (text: string): number | undefined => integer(1, 100)(text.replace(/%$/, ""));
-
-/** Reads `off` as null. */
-const orOff =
-  <T>(parse: (text: string) => T | undefined) =>
-  (text: string): T | null | undefined =>
-    text === "off" ? null : parse(text);
-
-const filled = (text: string): string | undefined => text.trim() || undefined;
-
-const oneOf =
-  <const T extends string>(...words: T[]) =>
-  (text: string): T | undefined =>
-    words.find((word) => word === text);
-
-function baseUrl(text: string): string | undefined {
-  const url = URL.parse(text);
-  if (!url || !/^https?:$/.test(url.protocol) || url.pathname !== "/" || url.search || url.hash) return undefined;
-  return url.username || url.password ? undefined : url.origin;
-}
-
-const LABEL = "[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?";
-const DOMAIN = new RegExp(`^${LABEL}(?:\\.${LABEL})*(?::\\d{1,5})?$`);
-const domain = (text: string): string | undefined =>
-  DOMAIN.test(text.toLowerCase()) ? text.toLowerCase().replace(/:0*(\d+)$/, ":$1") : undefined;
-
-const SIZE = "a size such as 64KB, 50MB or 2GB (the most), or a number of bytes";
-
-const DURATION = "a duration such as 30s, 15m, 12h or 14d";
-
-const setting = <T>(row: Setting<T>): Setting<T> => row;
-
-/** A setting that has a variable and no flag. */
-const variable = <T>(name: string, row: Omit<Setting<T>, "flag" | "variables">): Setting<T> => ({
-  flag: null,
-  variables: [`SVC_${name}`],
-  ...row,
-});
-
-const onOrOff = (name: string, meaning: string): Setting<"on" | "off"> =>
-  variable(name, { fallback: "off", meaning, allowed: "on or off", parse: oneOf("on", "off") });
-
-/** A setting that is never shown, by the name that other programs have for it. */
-const secretOf = (name: string, meaning: string): Setting<string> => ({
-  ...{ flag: null, variables: [name], fallback: null, meaning, secret: true },
-  ...{ allowed: "visible ASCII characters", parse: (text) => (/^[\x21-\x7e]{1,4096}$/.test(text) ? text : undefined) },
-});
-
-/** An https address without a user, as it was meant. */
-function secureUrl(text: string): string | undefined {
-  const url = text.length <= 2000 ? URL.parse(text) : null;
-  return url?.protocol === "https:" && !url.username && !url.password ? url.href : undefined;
-}
-
-function backupPlace(text: string): string | undefined {
-  return namesBucket(text) && !BUCKET.test(text) ? undefined : filled(text);
-}
-
-/** A limit for all sites of one owner (BEYOND 9). */
-const quota = (name: string, fallback: string, meaning: string): Setting<number | null> =>
-  variable(`QUOTA_${name}`, {
-    fallback,
-    meaning,
-    allowed: "a size such as 64KB, 500MB or 5GB, or off",
-    parse: orOff(quotaSize),
-    show: sizeText,
-  });
+const LETSENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
 
 export const SETTINGS = {
   port: setting({
@@ -256,6 +205,71 @@ export const SETTINGS = {
     parse: orOff(duration),
     show: durationText,
   }),
+  stats: variable("STATS", {
+    fallback: "on",
+    meaning: "whether visits of sites are counted, without cookies and without keeping who they were",
+    allowed: "on or off",
+    parse: oneOf("on", "off"),
+  }),
+  stats_flush: variable("STATS_FLUSH", {
+    fallback: "1m",
+    meaning: "how often counts of visits go to disk",
+    allowed: DURATION,
+    parse: duration,
+    show: durationText,
+  }),
+  http_port: setting({
+    flag: "--http-port",
+    variables: ["SVC_HTTP_PORT"],
+    fallback: "off",
+    meaning: "a second, plain port beside https: challenges for certificates, and the way to https",
+    allowed: "a port from 1 to 65535, or off",
+    parse: orOff(integer(1, 65_535)),
+  }),
+  acme: variable("ACME", {
+    fallback: "off",
+    meaning: "the authority from which the server orders certificates for domains (ACME, RFC 8555)",
+    allowed: "off, letsencrypt, or the https URL of a directory",
+    parse: orOff((text) => (text === "letsencrypt" ? LETSENCRYPT : secureUrl(text))),
+  }),
+  acme_ca: variable("ACME_CA", {
+    fallback: null,
+    meaning: "whom to trust for that authority's own certificate; default: the system's",
+    allowed: "a PEM file",
+    parse: filled,
+  }),
+  acme_contact: variable("ACME_CONTACT", {
+    fallback: null,
+    meaning: "whom the authority may write to",
+    allowed: "a mail address",
+    parse: (text) => (/^[^\s@,?]{1,200}@[^\s@,?]{1,200}$/.test(text) ? text : undefined),
+  }),
+  dns_hook: variable("DNS_HOOK", {
+    fallback: null,
+    meaning: "sets the DNS records that prove the server's own names: <hook> present|cleanup <name> <value>",
+    allowed: "a path to a program",
+    parse: filled,
+  }),
+  dns: variable("DNS", {
+    fallback: null,
+    meaning: "servers that are asked for the proofs of domains; default: the system's",
+    allowed: "addresses with an optional port, separated by commas, e.g. 9.9.9.9 or 127.0.0.1:5353",
+    parse: servers,
+  }),
+  domain_recheck: variable("DOMAIN_RECHECK", {
+    fallback: "1d",
+    meaning: "how often the proof of each domain is looked up again",
+    allowed: DURATION,
+    parse: duration,
+    show: durationText,
+  }),
+  domain_grace: variable("DOMAIN_GRACE", {
+    fallback: "7d",
+    meaning: "how long the proof of a domain may be missing before the domain ends",
+    allowed: DURATION,
+    parse: duration,
+    show: durationText,
+  }),
   render: setting({
     flag: "--render",
     variables: ["SVC_RENDER"],
@@ -365,6 +379,10 @@ type Optional =
   | "max_connections"
   | "metrics_token"
   | "webhooks_allow"
+  | "dns"
+  | "acme_ca"
+  | "acme_contact"
+  | "dns_hook"
   | "chrome"
   | "notify"
   | "notify_secret"

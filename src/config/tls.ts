@@ -10,7 +10,7 @@ function read(flag: string, variable: string, path: string): string {
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new ConfigError(
-      `${flag} (${variable}) is ${JSON.stringify(path)}: it must be a PEM file that can be read (${code}).`,
+      `${flag === "" ? variable : `${flag} (${variable})`} is ${JSON.stringify(path)}: it must be a PEM file that can be read (${code}).`,
     );
   }
 }
@@ -32,6 +32,9 @@ export function readTls({
   }
   return { cert, key };
 }
+
+/** PEM of whom to trust for the certificate authority's own certificate. */
+export const readAuthority = (path: string): string => read("", "SVC_ACME_CA", path);
 
 /** The end of the certificate itself, the first of its chain, in epoch milliseconds; null if it cannot be read. */
 export function endOfCertificate(chain: string): number | null {

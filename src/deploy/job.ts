@@ -6,6 +6,7 @@ import type { Published, PublishTarget } from "../store/publish.ts";
 import type { Bounds, Charged } from "../store/quotas.ts";
 import type { ChangeCounts } from "../store/receipts.ts";
 import type { NewToken } from "../store/sites.ts";
+import type { StoreAddress } from "../store/index.ts";
 import type { UploadFile } from "./zip-files.ts";
 
 /** The bytes of an upload. */
@@ -106,16 +107,16 @@ type JobOf =
   | { pack: PackJob["pack"] & { path: string } };
 
 /** The same with the zip as a file. */
-export type ProcessJob = JobOf & {
-  /** In DATA/tmp; of a plan it is the list, of a job without either a file that is not there. */
-  zip_path: string;
-  data_dir: string;
-  limits: Limits;
-  /** By the service's clock, when the job begins. */
-  now: number;
-  /** The version of the program that asks. */
-  version: string;
-};
+export type ProcessJob = JobOf &
+  StoreAddress & {
+    /** In DATA/tmp; of a plan it is the list, of a job without either a file that is not there. */
+    zip_path: string;
+    limits: Limits;
+    /** By the service's clock, when the job begins. */
+    now: number;
+    /** The version of the program that asks. */
+    version: string;
+  };
 
 /** `other_version`: the program was exchanged while it ran, and this process is the new one. */
 export type DeployOutcome =

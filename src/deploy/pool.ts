@@ -34,12 +34,12 @@ import type {
   Rehearsed,
   ToProcess,
 } from "./job.ts";
+import { addressOf, type StoreAddress } from "../store/index.ts";
 import { visible } from "../base/visible.ts";
 import { every } from "../run/every.ts";
 import { DEPLOY_COMMAND, ownCommand } from "../run/program.ts";
 
-interface PoolOptions {
-  data_dir: string;
+interface PoolOptions extends StoreAddress {
   limits: Limits;
   now: () => number;
   log: Pick<Log, "error">;
@@ -112,8 +112,8 @@ function beginnings(data_dir: string, log: PoolOptions["log"], startOne: () => D
 /** Runs a job, as soon as its slot is there. */
 function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   const { limits, now, log, deadline_ms = DEADLINE_MS, memory_bytes = memoryFor(options.limits) } = options;
-  const data_dir = resolve(options.data_dir);
-  const { start, receive } = beginnings(data_dir, log, startOne);
+  const address = { ...addressOf(options), data_dir: resolve(options.data_dir) };
+  const { start, receive } = beginnings(address.data_dir, log, startOne);
   const processes = restingChildren(start, options.idle_ms ?? IDLE_MS);
   const tasks = new Set<Task>();
   /** Those that had a job. */
@@ -123,7 +123,7 @@ function createRunner(options: PoolOptions, startOne: () => DeployProcess) {
   async function runIn(process: DeployProcess, whole: Job, zip: UploadFile): Promise<Done> {
     if (stopped) throw stopping();
     const { zip: _, list: __, customer: ___, network: ____, ...job } = { zip: null, list: null, ...whole };
-    const around = { zip_path: zip.path, data_dir, limits, now: now(), version: packageJson.version };
+    const around = { zip_path: zip.path, ...address, limits, now: now(), version: packageJson.version };
     const task = startTask(process, { ...job, ...around }, zip, { deadline_ms, memory_bytes }, log);
     tasks.add(task);
     return task.outcome.finally(() => tasks.delete(task));

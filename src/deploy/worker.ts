@@ -9,7 +9,15 @@ import { build, packed, planUpload, type Ingested, openDelta } from "../pipeline
 import { inByteOrder } from "../base/version-id.ts";
 import { dieWithParent, serveParent } from "../run/serve-parent.ts";
 import { serviceClock } from "../run/thread.ts";
-import { compareUploads, countChanges, openStore, readBrands, type Store } from "../store/index.ts";
+import {
+  addressOf,
+  compareUploads,
+  countChanges,
+  openStore,
+  readBrands,
+  type Store,
+  type StoreAddress,
+} from "../store/index.ts";
 import { DamagedBlob, diskRefusal, refusals, refuseCollision } from "../store/refusals.ts";
 import type { ChangedFile, Changes, Versions, Stored } from "../store/versions.ts";
 import { takeZip } from "./zip-files.ts";
@@ -40,9 +48,9 @@ function cpu(): number {
 }
 
 /** One connection, opened by the first job that needs it; a failure to open is that job's alone. */
-async function connect(data_dir: string): Promise<Store> {
+async function connect(address: StoreAddress): Promise<Store> {
   try {
-    return await (store ??= openStore({ data_dir, now }));
+    return await (store ??= openStore({ ...addressOf(address), now, connections: 1 }));
   } catch (error) {
     store = undefined;
     throw error;
@@ -63,17 +71,17 @@ async function buildFrom(job: UploadJob, progress: Progress): Promise<BuiltVersi
       progress(stage, file);
       note(stage, file);
     };
-    const upload = joins == null ? zip : await joinDelta(zip, joins, { limits, store: await connect(data_dir) }, told);
+    const upload = joins == null ? zip : await joinDelta(zip, joins, { limits, store: await connect(job) }, told);
     return build(upload, limits, told, { ...site, name: nameOf(job), brands: readBrands(data_dir) }, cpu);
   } finally {
     close();
   }
 }
 
-async function planFrom({ zip_path, data_dir, limits, plan: { site_id } }: Extract<ProcessJob, { plan: unknown }>) {
-  const { zip, close } = takeZip(zip_path);
+async function planFrom(job: Extract<ProcessJob, { plan: unknown }>) {
+  const { zip, close } = takeZip(job.zip_path);
   close();
-  return plan(zip, site_id, limits, await connect(data_dir));
+  return plan(zip, job.plan.site_id, job.limits, await connect(job));
 }
 
 /** From here on nothing ends this process: neither its server nor, if that ends, the kernel. A server that is gone ends it at the
@@ -116,11 +124,11 @@ async function carryPublished(store: Store, site_id: string): Promise<Pick<Deplo
 
 async function run(job: ProcessJob, progress: Progress, stages: () => Deployed["stages"]): Promise<DeployOutcome> {
   clock = serviceClock(job.now);
-  if ("carry" in job) return { carried: await carryAlong(await connect(job.data_dir), job.carry.site_id) };
+  if ("carry" in job) return { carried: await carryAlong(await connect(job), job.carry.site_id) };
   if ("plan" in job) return { planned: await planFrom(job) };
-  if ("pack" in job) return { packed: await packTo(job.pack, await connect(job.data_dir)) };
+  if ("pack" in job) return { packed: await packTo(job.pack, await connect(job)) };
   const version = await buildFrom(job, progress);
-  const store = await connect(job.data_dir);
+  const store = await connect(job);
   if ("against" in job) return { rehearsed: await rehearse(version, job, store) };
   const { target, tokens, bounds, spa_override, renders } = job;
   const published = await publishing(() => {

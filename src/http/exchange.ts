@@ -48,6 +48,14 @@ export interface ChangeFacts {
   version_id?: string;
 }
 
+/** A site whose visits are counted, as far as that needs to know it (BEYOND 11). */
+export interface CountedSite {
+  readonly site_id: string;
+  readonly slug: string;
+  /** Its domains: a visitor who comes from one of them was here before. */
+  domains: readonly string[];
+}
+
 /** One request on its way through: what error pages and the access log need to know of it. */
 export class Exchange {
   /** Bytes of the Response's body: 0 for a 304. The code that makes the Response sets it; an answer to HEAD sends no
@@ -61,6 +69,8 @@ export class Exchange {
   shut = false;
   /** The client may see a site that wants a password. */
   admitted = false;
+  /** The host is a domain whose owner wants https alone. */
+  insists = false;
   /** The code of the refusal that is the answer. */
   code: ErrorCode | null = null;
   /** Null if the request is neither a deploy nor a preview. */
@@ -69,6 +79,8 @@ export class Exchange {
   change: ChangeFacts | null = null;
   /** The count of its host's bytes; null for a host that is none here. */
   traffic: HostTraffic | null = null;
+  /** The site whose visit it is, if it is one: its live host answers with a page, or with none. */
+  counted: CountedSite | null = null;
   /** Values of Set-Cookie, for the answer whatever it will be. */
   cookies: string[] | null = null;
   #request_id: string | undefined;

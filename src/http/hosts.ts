@@ -8,6 +8,8 @@ type HostMeaning =
   | { kind: "api" }
   /** `preview` is the name of a preview; then neither a version nor the live site is asked for. */
   | { kind: "site"; slug: string; version_id: string | null; preview?: string }
+  /** Any other name with a dot: it may be a site's own domain (BEYOND 10). */
+  | { kind: "domain"; domain: string }
   | { kind: "unknown" }
   /** No host name at all: 400 `invalid_host`. */
   | { kind: "invalid" };
@@ -43,6 +45,10 @@ function siteOf(label: string): HostMeaning {
   return isPreviewName(name) ? { kind: "site", slug, version_id: null, preview: name } : UNKNOWN;
 }
 
+/** True for a name that a domain can have: no address, and more than one label. */
+const isDomain = (name: string): boolean =>
+  /\.(?!\d+$)[a-z0-9-]+$/.test(name) && !name.includes("_") && name.length <= 253;
+
 export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">) {
   const base = new URL(base_url);
   const [sitesName = "", sitesPort] = sites_domain.split(":");
@@ -58,7 +64,8 @@ export function hostParser({ base_url, sites_domain }: Pick<Config, "base_url" |
     if (!parts) return INVALID;
     const { name, port = defaultPort } = parts;
     if (apiNames.has(name) && (!portDecides || port === basePort)) return API;
-    if (!name.endsWith(suffix)) return UNKNOWN;
+    if (name === sitesName) return UNKNOWN;
+    if (!name.endsWith(suffix)) return isDomain(name) ? { kind: "domain", domain: name } : UNKNOWN;
     return siteOf(name.slice(0, -suffix.length));
   }
 
@@ -83,6 +90,12 @@ export const urlBeside = (config: Hosting, name: string, slug: string): string =
 
 export const siteUrl = ({ base_url, sites_domain }: Hosting, slug: string): string =>
   `${new URL(base_url).protocol}//${slug}.${sites_domain}`;
+
+/** The address of a site at a domain of its own: the port is that of all sites. */
+export function domainUrl({ base_url, sites_domain }: Hosting, domain: string): string {
+  const [, port] = sites_domain.split(":");
+  return `${new URL(base_url).protocol}//${domain}${port === undefined ? "" : `:${port}`}`;
+}
 
 /** Under https, and on names that browsers trust as much: elsewhere they complain of what only such origins may ask. */
 export function isTrustworthy(origin: string): boolean {

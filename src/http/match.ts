@@ -9,8 +9,12 @@ type Row = readonly [method: Method, path: string, ...rest: unknown[]];
 /** The rows of one path, of which the method chooses. Throws 405. */
 type AtPath<R> = (method: string) => { row: R; params: Readonly<Record<string, string>> };
 
+/** Names of domains have dots, and letters of all scripts, percent-encoded; no other name in a path has. */
+const placeholder = (_: string, name: string): string =>
+  name === "domain" ? "(?<domain>[A-Za-z0-9._~%-]{1,1000})" : `(?<${name}>[A-Za-z0-9_-]{1,64})`;
+
 const pattern = (path: string): RegExp =>
-  new RegExp(`^${path.replaceAll(".", "\\.").replace(/:(\w+)/g, "(?<$1>[A-Za-z0-9_-]{1,64})")}$`);
+  new RegExp(`^${path.replaceAll(".", "\\.").replace(/:(\w+)/g, placeholder)}$`);
 
 /** Finds the rows of a path. HEAD is answered by GET's row, and the body is left out on the way. Null if no row has the
  *  path. */

@@ -13,7 +13,7 @@ import { audit, REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
 import { SITES } from "./sites.ts";
 import { status } from "./status.ts";
-import { notify, UPKEEP } from "./upkeep.ts";
+import { dnsHook, notify, UPKEEP } from "./upkeep.ts";
 
 const COMMANDS: readonly OperatorCommand[] = [
   ...SITES,
@@ -24,6 +24,7 @@ const COMMANDS: readonly OperatorCommand[] = [
   notify,
   status,
   doctor,
+  dnsHook,
 ];
 const FIRST_WORDS = ["serve", ...new Set(COMMANDS.map(({ name }) => name.split(" ", 1)[0]!))];
 
@@ -171,11 +172,13 @@ export const commandsHelp = (commands = COMMANDS): string =>
     .map((line) => `${line}\n`)
     .join("");
 
+/** Commands that do not work on the data directory of a running server. */
+const ALONE = ["restore", "dns-hook"];
 const BESIDE_SERVER = "Works on the data directory (--data-dir, SVC_DATA_DIR), also while the server runs.\n";
 
 const helpOf = (command: OperatorCommand): string =>
   `Usage: svc-server ${usageOf(command)} [--data-dir <folder>]
 
 ${[`${command.summary[0]!.toUpperCase()}${command.summary.slice(1)}.`, ...command.details].join("\n")}
-${command.name === "restore" ? "" : BESIDE_SERVER}Exit codes: 0 done, 1 failed, 2 wrong usage.
+${ALONE.includes(command.name) ? "" : BESIDE_SERVER}Exit codes: 0 done, 1 failed, 2 wrong usage.
 `;

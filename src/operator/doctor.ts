@@ -2,7 +2,7 @@
  *  changes nothing. */
 import { diskRoom, isServed, peekDataDir } from "../store/operations.ts";
 import { visible } from "../base/visible.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, isSecure } from "../config/index.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
 import { type Finding, type Patient, worst } from "./finding.ts";
@@ -297,7 +297,10 @@ function certificate(patient: Patient): Finding {
     return { status: "fail", message: `${message} Is it readable for this user, and are both of one pair?` };
   }
   if (pair === null) {
-    return { status: "skip", message: "No certificate is set (--tls-cert): the server speaks HTTP." };
+    const message = isSecure(config)
+      ? "No certificate is set (--tls-cert): the server orders one for its own names itself (SVC_ACME, SVC_DNS_HOOK), and its log says how that went."
+      : "No certificate is set (--tls-cert): the server speaks HTTP.";
+    return { status: "skip", message };
   }
   const { validFrom, validTo, ...own } = readCertificate(pair.cert);
   return worst([forHosts(own.names, patient), inTime(Date.parse(validFrom), Date.parse(validTo), now)]);

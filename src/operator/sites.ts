@@ -209,6 +209,12 @@ function slugOfHost(host: string, address: ServerAddress | null): string {
   throw new Error(`${host} is no site of this server: its sites are at *.${address.sites_domain}.`);
 }
 
+/** The name of a host in a link or as it is written, without its port. */
+function hostIn(text: string): string {
+  const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
+  return url?.hostname ?? text.toLowerCase().split("/", 1)[0]!.replace(/:\d+$/, "");
+}
+
 function slugOf(text: string, address: ServerAddress | null): string {
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
   if (url) return slugOfHost(url.host, address);
@@ -221,10 +227,11 @@ async function namedNow(slug: string, { sites }: Operations): Promise<Site | nul
   return (await sites.bySlug(slug)) ?? sites.bySlug((await sites.movedTo(slug)) ?? slug);
 }
 
-/** The site that `<site>` names: a site_id, a slug, or the URL of a page. Throws a sentence if it is gone or never was. */
+/** The site that `<site>` names: a site_id, a slug, or the URL of a page, at a domain of its own too. Throws a sentence if it is gone or never was. */
 async function siteNamed(text: string, operations: Operations): Promise<Site> {
   const { sites } = operations;
-  const slug = isSiteId(text) ? null : slugOf(text, await operations.serverAddress());
+  const at = isSiteId(text) ? null : await operations.siteAtDomain(hostIn(text));
+  const slug = isSiteId(text) ? null : (at?.slug ?? slugOf(text, await operations.serverAddress()));
   const site = slug === null ? await sites.byId(text) : await namedNow(slug, operations);
   if (site) return site;
   const gone = slug === null ? null : await sites.tombstone(slug);

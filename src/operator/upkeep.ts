@@ -1,10 +1,14 @@
-/** `gc`, `verify`, `health` and `notify --test`: the upkeep of a data directory and of its server; `backup` and `restore` are in backups.ts. */
+/** `gc`, `verify`, `health`, `notify --test` and `dns-hook`: the upkeep of a data directory and of its server; `backup` and `restore` are in backups.ts. */
 import { newDeliveryId } from "../base/tokens.ts";
 import { signedMessage } from "../webhooks/delivery.ts";
 import { posting } from "../webhooks/post.ts";
 import { BACKUPS, verified } from "./backups.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, ConfigError, isSecure } from "../config/index.ts";
 import type { OperatorCommand } from "./command.ts";
+import everyService from "./dns-hook.sh" with { type: "text" };
+import cloudflare from "./dns-hook-cloudflare.sh" with { type: "text" };
+import hetzner from "./dns-hook-hetzner.sh" with { type: "text" };
+import rfc2136 from "./dns-hook-rfc2136.sh" with { type: "text" };
 import { counted } from "./print.ts";
 
 const gc: OperatorCommand = {
@@ -46,10 +50,11 @@ function reachable(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-function addressOf({ host, port, tls_cert }: Config): string {
+function addressOf(config: Config): string {
+  const { host, port } = config;
   if (port === 0)
     throw new Error("--port 0 lets the server pick a port, which nobody else knows. Give both the same one.");
-  return `${tls_cert === null ? "http" : "https"}://${reachable(host)}:${port}`;
+  return `${isSecure(config) ? "https" : "http"}://${reachable(host)}:${port}`;
 }
 
 /** For a program that restarts a server which does not answer: an image has no curl to ask with. */
@@ -110,5 +115,27 @@ export const notify: OperatorCommand = {
     }
     await open().retryNotices();
     print(`${host} took the test ${letter.id}: it answered ${posted.status} after ${posted.ms} ms\n`);
+  },
+};
+
+const DNS_HOOKS: ReadonlyMap<string, string> = new Map(Object.entries({ rfc2136, cloudflare, hetzner }));
+const DNS_SERVICES = [...DNS_HOOKS.keys()].join(", ");
+
+/** Programs that prove the server's own names to a certificate authority (BEYOND 10). */
+export const dnsHook: OperatorCommand = {
+  name: "dns-hook",
+  arguments: ["<service>"],
+  flags: [],
+  summary: `print a program for SVC_DNS_HOOK: ${DNS_SERVICES}`,
+  details: [
+    "rfc2136 is for every name server that takes dynamic updates. Its first lines say what the program needs. Write it to a file, make that executable, and name it in SVC_DNS_HOOK.",
+  ],
+  async run({ print }, { argument: service = "" }) {
+    const text = DNS_HOOKS.get(service);
+    if (text === undefined) {
+      const why = `There is no program for ${JSON.stringify(service)}: there are ${DNS_SERVICES}.`;
+      throw new ConfigError(`${why} For another service take the one that is nearest as a pattern.`);
+    }
+    print(`${text}\n${everyService}`);
   },
 };

@@ -4,11 +4,12 @@
  *  lint: warn of what would fail in a browser; 8 describe the files that are to be stored. The pipeline is pure: it uses
  *  no disk, no clock and no request. */
 
-import { mediaType } from "../base/media-types.ts";
+import { isMarkup, mediaType } from "../base/media-types.ts";
 import {
   type BuiltVersion,
   type Bytes,
   type Draft,
+  type Finding,
   type Limits,
   type ManifestFile,
   type Progress,
@@ -19,7 +20,10 @@ import {
 import { contentHash, versionIdOf } from "../base/version-id.ts";
 import { keepPages, type Pages } from "../html/page.ts";
 import { titleOf } from "../html/page.ts";
-import { REDIRECTS, redirectsOf } from "../rules/redirects.ts";
+import { problemsOfHeaders, problemsOfRedirects } from "../rules/check.ts";
+import { HEADERS, readHeaders } from "../rules/headers.ts";
+import type { RuleProblem } from "../rules/lines.ts";
+import { REDIRECTS, type Redirects, redirectsOf } from "../rules/redirects.ts";
 import { scanAbuse } from "./abuse/index.ts";
 import { ingest } from "./archive/index.ts";
 import type { Ingested } from "./archive/ingested.ts";
@@ -27,7 +31,6 @@ import { createBudget } from "./budget.ts";
 import { renderMarkdownSite } from "./docs/index.ts";
 import { ensureIndex } from "./ensure-index.ts";
 import { lint } from "./lint/index.ts";
-import { checkRules } from "./rules.ts";
 import { detectSpa } from "./spa.ts";
 
 export { openDelta } from "./archive/plan.ts";
@@ -56,6 +59,26 @@ const naming =
     warning.code === "possible_secret"
       ? { ...warning, fix_recipe: warning.fix_recipe.replace(/<version>\.$/, `${version_id}.`) }
       : warning;
+
+/** A warning for each line of the upload's rules that does nothing, or not what was written: file, line and what to change. */
+function checkRules(draft: Draft, { rules, problems }: Redirects, { anonymous }: SiteContext): Draft {
+  const { files } = draft;
+  const redirects = [...problems, ...problemsOfRedirects(rules, files, !anonymous)];
+  const file = files.get(HEADERS);
+  const read = file === undefined ? { blocks: [], problems: [] } : readHeaders(file);
+  const isPage = (path: string) => isMarkup(mediaType(path, files.get(path)!));
+  const headers = [...read.problems, ...problemsOfHeaders(read.blocks, files, isPage)];
+  const findings = [...told(REDIRECTS, redirects), ...told(HEADERS, headers)];
+  return findings.length === 0 ? draft : { ...draft, findings: [...(draft.findings ?? []), ...findings] };
+}
+
+const told = (file: string, problems: readonly RuleProblem[]): Finding[] =>
+  problems
+    .toSorted((a, b) => a.line - b.line)
+    .map(({ code, line, message, fix_recipe }) => {
+      const path = `${file}:${line}`;
+      return { code, path, target: path, message, fix_recipe };
+    });
 
 /** `upload` is a zip, or the files that were read from one. `cpu` returns the milliseconds of processor time that were spent
  *  so far, for the limit of judging; without it there is no limit. */

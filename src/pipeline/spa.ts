@@ -73,8 +73,8 @@ function shellRule(files: Files, index: Bytes, page: Page, pages: Pages, budget:
   return code.entries.size > 0 && others.every(same) && pushesState(files, code) ? "prerendered_shell" : "none";
 }
 
-function ruleFor(files: Files, index: Bytes, { has_fallback }: Redirects, pages: Pages, budget: Budget): SpaRule {
-  if (has_fallback || hasCatchAll(files)) return "config";
+function ruleFor(files: Files, index: Bytes, { fallbacks }: Redirects, pages: Pages, budget: Budget): SpaRule {
+  if (fallbacks.length > 0 || hasCatchAll(files)) return "config";
   const not_found = files.get("404.html");
   if (not_found) return isCopy(not_found, index) || has(not_found, "pathSegmentsToKeep") ? "copied_404" : "own_404";
   if (files.has("200.html")) return "fallback_200";

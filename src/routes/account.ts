@@ -51,12 +51,13 @@ async function endSession({ caller, params, parts }: AccountCtx) {
   return { ok: true };
 }
 
-/** `GET /account/usage`. Domains are not built yet. */
-async function readUsage({ caller, parts }: AccountCtx) {
+/** `GET /account/usage`. */
+export async function readUsage({ caller, parts }: Pick<AccountCtx, "caller" | "parts">) {
   const { account_id } = caller;
   const { sites, versions, previews, bytes } = await parts.store.accounts.usage(account_id);
   const tokens = (await parts.store.deploy_tokens.list(account_id)).length;
-  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens, domains: 0 };
+  const domains = (await parts.store.domains.countOfAccount(account_id))!.count;
+  return { bytes, quota_bytes: parts.config.quota_account, sites, versions, previews, tokens, domains };
 }
 
 /** `GET /account/sites?limit=&cursor=`. */

@@ -179,7 +179,7 @@ export type Admitted<By extends ApiCallers> = By extends "anyone"
     ? { caller: SignedInCaller }
     : By extends "no_one" | "agent" | "claimer" | "leaver"
       ? object
-      : By extends { owner: null }
+      : By extends { owner: null } | { claimed: true }
         ? { site: Site; by: SignedInCaller }
         : { site: Site; by: WriteBy };
 
@@ -217,6 +217,10 @@ async function admittedToSite(
     return { ...(await managedSite(asked, who.owner)), ...by };
   }
   const managed = await managedSite(asked, null);
+  if ("claimed" in who) {
+    if (caller.kind === "site" && managed.site.owner_account_id === null) throw refusals.ownerRequired();
+    return { ...managed, by: accountHolder(caller) };
+  }
   if (caller.kind !== "account" && managed.site.owner_account_id !== null) throw refusals.ownersAlone();
   return managed;
 }

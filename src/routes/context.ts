@@ -1,11 +1,13 @@
 /** The context that a handler of the API gets, and the shape of a row in the API's table. */
 import type { CommentParts } from "../comments/context.ts";
 import type { Config } from "../config/index.ts";
+import type { DomainService } from "../domains/index.ts";
 import type { DeployPool } from "../deploy/pool.ts";
 import type { Code } from "../http/codings.ts";
 import type { RequestContext } from "../http/context.ts";
 import type { Method } from "../http/match.ts";
 import type { Limiter } from "../http/rate-limit.ts";
+import type { Counts } from "../statistics/counts.ts";
 import type { Secrets, Store } from "../store/index.ts";
 import type { ManifestFile, Site } from "../base/types.ts";
 import type { API } from "../api/index.ts";
@@ -21,8 +23,8 @@ export interface Explained {
   file: ManifestFile | null;
   rule: { line: number; text: string; from: string; to: string; status: number; forced: boolean } | null;
   headers: Readonly<Record<string, string>>;
-  header_rules: readonly object[];
-  steps: readonly object[];
+  header_rules: readonly { path: string; name: string; value: string | null; applied: boolean; reason?: string }[];
+  steps: readonly { step: string; matched: boolean; why: string }[];
 }
 
 /** How much clients have under way. */
@@ -49,10 +51,12 @@ export interface ApiParts {
   spendOnce(secret: string, for_ms: number): Promise<boolean>;
   now: () => number;
   comments: CommentParts;
+  domains: DomainService;
+  statistics: Pick<Counts, "read">;
   /** Why a site's address answers as it does; null if the site has no such host. */
   explain(
     request: Request,
-    host: { slug: string; version_id: string | null; preview?: string },
+    host: { slug: string; version_id: string | null; preview?: string; domain?: string },
   ): Promise<Explained | null>;
   /** A version may have gone live: its coded bodies can be made now. */
   published(site: Site, version_id: string): void;

@@ -1,6 +1,6 @@
 /** `GET /sites/:id/explain`: why an address of a site answers as it does (BEYOND 5). */
 import { Refusal } from "../base/errors.ts";
-import { hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
+import { domainUrl, hostParser, siteUrl, urlBeside } from "../http/hosts.ts";
 import type { Store } from "../store/index.ts";
 import type { Site } from "../base/types.ts";
 import type { ApiParts, Explained, SiteCtx } from "./context.ts";
@@ -19,7 +19,7 @@ const HEADERS = {
 
 const invalid = (message: string): Refusal => new Refusal("invalid_input", message);
 
-export async function explain({ query, parts, site }: SiteCtx) {
+export async function explain({ query, parts, site }: Pick<SiteCtx, "query" | "parts" | "site">) {
   const { url, host } = await addressOf(query.get("url"), site, parts);
   const method = (query.get("method") ?? "GET").toUpperCase();
   if (method !== "GET" && method !== "HEAD") throw invalid("A method is GET or HEAD: only those read a page.");
@@ -56,11 +56,23 @@ async function addressOf(
     throw invalid('"url" is neither a path that begins with / nor an http or https address.');
   }
   const host = hostParser(config)(whole.host);
+  if (host.kind === "domain") return ownDomain(whole, host.domain, slug, { config, store });
   if (host.kind !== "site") throw foreignHost(whole.href);
   if (host.slug !== slug && (await store.sites.movedTo(host.slug)) !== slug) throw foreignHost(whole.href);
   const beside = host.version_id ?? host.preview;
   const origin = beside === undefined ? siteUrl(config, host.slug) : urlBeside(config, beside, host.slug);
   return { url: origin + whole.pathname + whole.search, host };
+}
+
+/** An address at one of the site's own domains. */
+async function ownDomain(
+  whole: URL,
+  domain: string,
+  slug: string,
+  { config, store }: Pick<ApiParts, "config" | "store">,
+) {
+  if ((await store.domains.at(domain))?.slug !== slug) throw foreignHost(whole.href);
+  return { url: domainUrl(config, domain) + whole.pathname + whole.search, host: { slug, version_id: null, domain } };
 }
 
 /** The version that a host would show if visitors could see the site; null if the site has no such host. */
@@ -74,12 +86,15 @@ async function hiddenAt({ version_id, preview }: SiteHost, site: Site, store: St
   return (await store.versions.stored(site_id, version_id)) && version_id;
 }
 
-/** No site has a password yet. */
-function bodyOf({ rule, file, headers, ...told }: Explained, version_id: string, { live_version_id }: Site) {
+function bodyOf(
+  { rule, file, headers, ...told }: Explained,
+  version_id: string,
+  { live_version_id, access_hash }: Site,
+) {
   return {
     version_id,
     live: version_id === live_version_id,
-    access: "public",
+    access: access_hash === null ? "public" : "password",
     status: told.status,
     by: told.by,
     file: file && wireFile(file),

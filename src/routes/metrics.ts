@@ -1,12 +1,18 @@
-/** `GET /metrics` (CONTRACT 7): for the bearer of SVC_METRICS_TOKEN, and for programs on the same machine. */
+/** Questions of the operator's own programs: `GET /metrics` (CONTRACT 7), and `GET /tls/ask` (BEYOND 10). They are answered on the same
+ *  machine, and to the bearer of SVC_METRICS_TOKEN. */
 import type { Config } from "../config/index.ts";
 import { answerText } from "../http/answers.ts";
-import type { Exchange } from "../http/exchange.ts";
+import { type Exchange, queryOf } from "../http/exchange.ts";
+import { hostParser } from "../http/hosts.ts";
 import type { Metrics, Sample } from "../run/metrics.ts";
 import type { Store } from "../store/index.ts";
 import { sameSecret } from "../base/tokens.ts";
 
 export const METRICS_PATH = "/metrics";
+
+export const TLS_ASK_PATH = "/tls/ask";
+
+const isRead = ({ method }: Request): boolean => method === "GET" || method === "HEAD";
 
 const LOOPBACK_NAME = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 const LOOPBACK_ADDRESS = /^(?:::ffff:)?127\.|^::1$/i;
@@ -38,6 +44,11 @@ async function samples({ census, freeBytes }: Pick<Store, "census" | "freeBytes"
   ];
 }
 
+type OperatorsQuestion = [request: Request, exchange: Exchange, by_token: boolean];
+
+const mayAsk = (token: string | null, ...[request, exchange, by_token]: OperatorsQuestion): boolean =>
+  isLocal(request, exchange) || (by_token && hasToken(request, token));
+
 interface MetricsParts {
   config: Pick<Config, "metrics_token">;
   metrics: Metrics;
@@ -49,10 +60,36 @@ interface MetricsParts {
 
 /** Null for callers who may not know that there is anything. `by_token`: on the API's own host. */
 export function createMetricsAnswer({ config, metrics, store, now, build }: MetricsParts) {
-  return async (request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null> => {
-    if (request.method !== "GET" && request.method !== "HEAD") return null;
-    if (!isLocal(request, exchange) && !(by_token && hasToken(request, config.metrics_token))) return null;
+  return async (...asked: OperatorsQuestion): Promise<Response | null> => {
+    const [request, exchange] = asked;
+    if (!isRead(request) || !mayAsk(config.metrics_token, ...asked)) return null;
     const text = metrics.text([...(await samples(store, now())), build]);
     return answerText(text, exchange, { "content-type": "text/plain; version=0.0.4; charset=utf-8" });
+  };
+}
+
+interface TlsAskParts {
+  config: Pick<Config, "metrics_token" | "base_url" | "sites_domain">;
+  /** Whether a site, a version or a preview is at this host. A domain's is named by the domain alone. */
+  isThere(host: { slug: string; version_id: string | null; preview?: string } | { domain: string }): Promise<boolean>;
+}
+
+/** Whether a proxy may get a certificate for a name: 200 if the server answers there, else 404. Both are empty. Null as for `/metrics`. */
+export function createTlsAsk({ config, isThere }: TlsAskParts) {
+  const hostOf = hostParser(config);
+
+  async function isOurs(name: string): Promise<boolean> {
+    const host = hostOf(name);
+    if (host.kind === "api") return true;
+    return (host.kind === "site" || host.kind === "domain") && isThere(host);
+  }
+
+  return async (...asked: OperatorsQuestion): Promise<Response | null> => {
+    const [request] = asked;
+    if (!isRead(request) || !mayAsk(config.metrics_token, ...asked)) return null;
+    const name = new URLSearchParams(queryOf(request.url)).get("domain") ?? "";
+    // A port would be one of the parser's; a proxy asks by a name alone.
+    const known = /^[a-z0-9._-]{1,254}$/i.test(name) && (await isOurs(name));
+    return new Response(null, { status: known ? 200 : 404, headers: { "cache-control": "no-store" } });
   };
 }

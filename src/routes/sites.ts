@@ -110,15 +110,15 @@ export function cursorOf(query: URLSearchParams): SitePlace | null {
   return { created_at, site_id };
 }
 
-/** Settings that are not built yet are off. */
 async function settingsOf({ store }: ApiParts, { site_id, skew, stats, access_hash }: Site) {
+  const domains = await store.domains.list(site_id);
   const previews = await store.ownership.countPreviews(site_id);
   return {
     skew: skew === 1,
     stats: stats === 1,
     password: access_hash !== null,
-    primary_domain: null,
-    domains: 0,
+    primary_domain: domains.find(({ is_primary }) => is_primary === 1)?.domain ?? null,
+    domains: domains.length,
     previews,
   };
 }

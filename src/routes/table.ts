@@ -23,6 +23,7 @@ import { explain } from "./explain.ts";
 import { NAME_HANDLERS } from "./names.ts";
 import { readScreenshot } from "./renders.ts";
 import { SITE_HANDLERS } from "./sites.ts";
+import { STATISTICS_HANDLERS } from "./statistics.ts";
 import { VERSION_HANDLERS } from "./versions.ts";
 
 const health: Handler = async () => ({ ok: true });
@@ -90,6 +91,7 @@ const HANDLERS: ApiHandlers = {
   ...DEPLOY_TOKEN_HANDLERS,
   ...ACCOUNT_HANDLERS,
   ...SITE_HANDLERS,
+  ...STATISTICS_HANDLERS,
   ...NAME_HANDLERS,
   ...ACCESS_HANDLERS,
   ...VERSION_HANDLERS,

@@ -27,6 +27,9 @@ const PROXYS = /^(?:x-accel-|x-sendfile|x-litespeed-|x-lighttpd-|x-reproxy|surro
 /** A password would go to every visitor. */
 const NO_HEADER = new Set(["basic-auth"]);
 
+/** Whether a line is the path of a block. */
+export const opensBlock = (trimmed: string): boolean => /^(?:\/|https?:\/\/)/i.test(trimmed);
+
 interface Read {
   blocks: HeaderBlock[];
   problems: RuleProblem[];
@@ -47,7 +50,7 @@ export function readHeaders(file: Bytes): Read {
   for (const { line, text } of lines) {
     const trimmed = text.trim();
     if (trimmed === "" || trimmed.startsWith("#")) continue;
-    if (/^(?:\/|https?:\/\/)/i.test(trimmed)) {
+    if (opensBlock(trimmed)) {
       const block = readBlock(line, trimmed, problems);
       open = block === null ? "void" : { block, told: false };
       if (open !== "void") opened.push(open);

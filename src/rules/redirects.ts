@@ -25,12 +25,12 @@ export interface ReadRule {
 
 export interface Redirects {
   rules: readonly ReadRule[];
-  /** A line sends every path to the index (PIPELINE 2's rule 1). */
-  has_fallback: boolean;
+  /** Lines that send every path to the index (PIPELINE 2's rule 1): none of the table. */
+  fallbacks: readonly number[];
   problems: readonly RuleProblem[];
 }
 
-const NONE: Redirects = { rules: [], has_fallback: false, problems: [] };
+const NONE: Redirects = { rules: [], fallbacks: [], problems: [] };
 
 export function redirectsOf(files: ReadonlyMap<string, Bytes>): Redirects {
   const file = files.get(REDIRECTS);
@@ -41,11 +41,11 @@ export function readRedirects(file: Bytes): Redirects {
   const { lines, problems } = readLines(file, REDIRECTS);
   const rules: ReadRule[] = [];
   const known = new Map<string, number>();
-  let has_fallback = false;
+  const fallbacks: number[] = [];
   for (const { line, text } of lines) {
     const read = readLine(line, text);
     problems.push(...read.problems);
-    has_fallback ||= read.is_fallback === true;
+    if (read.is_fallback) fallbacks.push(line);
     if (read.found === null) continue;
     const { key } = read.found.pattern;
     const earlier = known.get(key);
@@ -61,7 +61,7 @@ export function readRedirects(file: Bytes): Redirects {
     known.set(key, earlier ?? line);
   }
   const { kept, over } = withinLimits(rules);
-  return { rules: kept, has_fallback, problems: [...problems, ...over] };
+  return { rules: kept, fallbacks, problems: [...problems, ...over] };
 }
 
 interface ReadLine {
@@ -70,9 +70,13 @@ interface ReadLine {
   problems: RuleProblem[];
 }
 
-function readLine(line: number, written: string): ReadLine {
+export function withoutComment(written: string): string {
   const end = written.search(COMMENT);
-  const text = (end === -1 ? written : written.slice(0, end)).trim();
+  return (end === -1 ? written : written.slice(0, end)).trim();
+}
+
+function readLine(line: number, written: string): ReadLine {
+  const text = withoutComment(written);
   const refuse = (what: string, recipe: string): ReadLine => ({ found: null, problems: [invalid(line, what, recipe)] });
   if (text === "") return { found: null, problems: [] };
   const parts = text.split(/\s+/);

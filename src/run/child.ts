@@ -64,6 +64,14 @@ const authorities = (): Record<string, string> =>
     }),
   );
 
+/** The environment of an operator's own program: the server's, but for its settings, some of which are secret. */
+export const environmentOfOthers = (): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(process.env).flatMap(([name, value]) =>
+      name.startsWith("SVC_") || value === undefined ? [] : [[name, value]],
+    ),
+  );
+
 /** One that does not close in this time (stopped by a debugger, say) is killed: it has nothing to lose. */
 const CLOSING_MS = 2000;
 /** So many characters of what a process said when it crashed go to the log. */

@@ -210,6 +210,7 @@ const SERIES = [
   ...series("counter", "svc_connections_refused_total", "Connections closed because there were too many."),
   ...series("counter", "svc_timer_failures_total", "Turns of work beside the requests that failed: the log says why."),
   ...series("counter", "svc_sweeps_total", "Sweeps that ran to their end."),
+  ...series("counter", "svc_certificate_failures_total", "Orders of certificates that failed: the log says why."),
   ...series("counter", "svc_sweep_failures_total", "Sweeps that refused or failed: the log says why."),
   ...series("counter", "svc_swept_sites_total", "Expired sites that were removed."),
   ...series("counter", "svc_swept_blobs_total", "Orphaned files that were removed."),

@@ -1,6 +1,7 @@
 /** Answers a request for a site that was found: the answer of the path (by-path), and if the path leads to no file, steps 8
  *  to 10 of BEYOND 1. An explanation (explain.ts) goes through the same functions. */
-import { type Exchange, pathOf, queryOf } from "../http/exchange.ts";
+import { isHtml } from "../base/media-types.ts";
+import { type CountedSite, type Exchange, pathOf, queryOf } from "../http/exchange.ts";
 import { withQuery } from "../rules/target.ts";
 import { effectiveSpa, endOf } from "../base/site-state.ts";
 import type { Blobs } from "../store/serving.ts";
@@ -52,9 +53,9 @@ function send(
   serving: AnswerParts,
 ): SiteResponse {
   const { shortcuts } = serving;
-  if (answer.kind === "file") remember(request, hosted, answer, shortcuts);
+  if (answer.kind === "file") remember(request, hosted, answer, exchange, shortcuts);
   if (answer.kind !== "unmatched") return out(hosted, answer, request, exchange, serving);
-  if (!mayShow(answer, hosted.site, hosted.version)) remember(request, hosted, answer, shortcuts);
+  if (!mayShow(answer, hosted.site, hosted.version)) remember(request, hosted, answer, exchange, shortcuts);
   const chosen = below(hosted, answer, request, serving);
   if (!(chosen instanceof Promise)) return given(hosted, chosen, request, exchange, serving);
   return chosen.then((found) => given(hosted, found, request, exchange, serving));
@@ -68,8 +69,16 @@ function given(
   serving: AnswerParts,
 ): SiteResponse {
   if (answer.kind === "file" && answer.skew !== null) serving.skewed();
-  if (answer.kind === "unmatched") return unmatched(answer, hosted.policy, request, exchange, serving);
-  return out(hosted, answer, request, exchange, serving);
+  if (answer.kind !== "unmatched") return out(hosted, answer, request, exchange, serving);
+  exchange.counted = countedOf(hosted, answer);
+  return unmatched(answer, hosted.policy, request, exchange, serving);
+}
+
+/** The site, if its owner wants to know of such answers: pages and missing ones, on its live host (BEYOND 11). */
+function countedOf({ site, policy, row }: Hosted, answer: FileAnswer | UnmatchedAnswer): CountedSite | null {
+  if (site.stats === 0 || policy.version_host) return null;
+  const counts = answer.kind === "unmatched" || (answer.skew === null && isHtml(answer.body.file.media_type));
+  return counts ? { site_id: site.site_id, slug: site.slug, domains: row.domains } : null;
 }
 
 /** The 404 of the site, or ours where it has no page for it. */
@@ -93,7 +102,10 @@ export function out(
   serving: AnswerParts,
 ): SiteResponse {
   const policy = policyFor(hosted, answer);
-  if (answer.kind === "file") return serving.respond(request, answer, policy, exchange);
+  if (answer.kind === "file") {
+    exchange.counted = countedOf(hosted, answer);
+    return serving.respond(request, answer, policy, exchange);
+  }
   if (answer.kind === "redirect") return redirect(request, answer, policy);
   if (answer.page === null) throw notFound(policy);
   return ownNotFound(serving, request, answer, policy, exchange);
@@ -185,16 +197,20 @@ export function askedOf(
 /** Adds a shortcut for answers that are likely to be asked for again: of the live version, without a query. */
 function remember(
   request: Request,
-  { row, site, version, policy }: Hosted,
+  hosted: Hosted,
   answer: Shortcut["answer"],
+  { insists }: Exchange,
   shortcuts: Shortcuts,
 ): void {
+  const { row, site, version, policy } = hosted;
   if (row.live !== version || site.access_hash !== null) return;
   // An answer that depends on more than the path has no shortcut, and neither has one that was not kept.
   if (version.answers.get(pathOf(request.url)) !== answer) return;
   const { url } = request;
   const { slug } = site;
-  if (!url.includes("?")) shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy });
+  if (url.includes("?")) return;
+  const counted = countedOf(hosted, answer);
+  shortcuts.add(url, { slug, generation: row.generation, end: endOf(site), answer, policy, insists, counted });
 }
 
 function navigates(request: Request): boolean {

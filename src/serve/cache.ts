@@ -6,6 +6,7 @@ import type { Coding } from "../http/codings.ts";
 import type { HeaderEdit } from "../rules/header-table.ts";
 import type { VersionRules } from "../rules/index.ts";
 import type { RedirectRule } from "../rules/lines.ts";
+import type { DomainHost } from "../store/domains.ts";
 import type { ShownPreview } from "../store/previews.ts";
 import type { StoredFile, StoredManifest } from "../store/versions.ts";
 
@@ -18,6 +19,12 @@ export interface SiteRow extends CacheEntry {
   readonly moved_to: string | null;
   /** The mark that a removed site leaves. */
   readonly tombstone: Tombstone | null;
+  /** The site whose live host this is, if the name is that of a domain. */
+  readonly domain: DomainHost | null;
+  /** The domain to which the site's other hosts lead. */
+  readonly primary: string | null;
+  /** All of the site's domains. */
+  readonly domains: readonly string[];
   /** Null if there is no site, and after the version was pushed out of the cache. */
   live: LoadedVersion | null;
   /** The previews of the site. Null until a request needs them. */

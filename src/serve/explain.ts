@@ -15,13 +15,22 @@ import { DamagedBlob } from "../store/refusals.ts";
 import type { StoredFile } from "../store/versions.ts";
 import { type AnswerParts, askedOf, below, out, policyFor, refuseUnlessServed, type TriedBelow } from "./answer.ts";
 import type { FoundBy, PageBody, PathAnswer } from "./cache.ts";
-import { type Hosted, isMoved, type Locate, type Moved, type SiteHost } from "./locate.ts";
+import { type Hosted, isMoved, type Locate, type Moved, primaryFor, type SiteHost } from "./locate.ts";
 import { movedAnswer } from "./moved.ts";
 import { refused } from "./file-headers.ts";
 import { errorPage, WithheldVersion } from "./refusals.ts";
 
 type By =
-  FoundBy | "slash" | "feed" | "page_404" | "service_404" | "reserved" | "former_name" | "state" | "invalid_path";
+  | FoundBy
+  | "slash"
+  | "feed"
+  | "page_404"
+  | "service_404"
+  | "reserved"
+  | "former_name"
+  | "primary_domain"
+  | "state"
+  | "invalid_path";
 
 interface Explanation {
   /** The version that the host shows. Null if the site's state lets it show none. */
@@ -84,9 +93,12 @@ export function createExplain({ locate, serving, ...ways }: ExplainParts): Expla
     const withheld = hosted instanceof WithheldVersion;
     if (hosted instanceof Refusal && !withheld && /^unknown_/.test(hosted.code)) return null;
     const hidden = hosted instanceof Refusal || isMoved(hosted);
+    const primary = hidden ? null : primaryFor(hosted, request, host);
     const way = hidden
       ? withoutVersion(hosted, request, host, ways)
-      : await wayOf(hosted, request, exchange, serving, own);
+      : primary !== null
+        ? onward(request, host, primary, ways)
+        : await wayOf(hosted, request, exchange, serving, own);
     const response = await respond(way.respond);
     const { respond: _, streamed = false, ...told } = way;
     const version_id = hidden ? null : hosted.version.version.version_id;
@@ -116,8 +128,20 @@ function withoutVersion(
   hosting: { base_url: string; sites_domain: string },
 ): Way {
   if (located instanceof Refusal) return { ...NOTHING, by: "state", respond: refusing(located) };
-  return { ...NOTHING, by: "former_name", respond: () => movedAnswer(request, host, located.moved_to, hosting) };
+  return { ...NOTHING, by: "former_name", respond: () => movedAnswer(request, host, located, hosting) };
 }
+
+/** The way to the site's primary domain. */
+const onward = (
+  request: Request,
+  host: SiteHost,
+  primary: string,
+  hosting: { base_url: string; sites_domain: string },
+): Way => ({
+  ...NOTHING,
+  by: "primary_domain",
+  respond: () => movedAnswer(request, host, { moved_to: host.slug, primary }, hosting),
+});
 
 async function wayOf(
   hosted: Hosted,

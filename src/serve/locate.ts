@@ -2,6 +2,7 @@
  *  and so do the service's own paths on a site's host. */
 
 import { isShown, siteState } from "../base/site-state.ts";
+import { pathOf } from "../http/exchange.ts";
 import type { Site } from "../base/types.ts";
 import type { Previews, ShownPreview } from "../store/previews.ts";
 import type { ServingStore } from "../store/serving.ts";
@@ -15,6 +16,10 @@ export interface SiteHost {
   slug: string;
   version_id: string | null;
   preview?: string;
+  /** The name, where it is a domain of the site's own: its live host (BEYOND 10). */
+  domain?: string;
+  /** Browsers are told to insist on https there. */
+  hsts?: boolean;
 }
 
 /** True for the host of the live version: it names no version and no preview. */
@@ -34,6 +39,8 @@ export interface Hosted {
 export interface Moved {
   /** Its present name. */
   moved_to: string;
+  /** The domain to which its live host leads. */
+  primary: string | null;
   site: Site;
 }
 type Located = Hosted | Moved;
@@ -79,10 +86,10 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
   }
 
   /** A state of the site is a former name's, too; nothing else of it is looked at. */
-  function moved({ moved_to, ...row }: SiteRow, left: number): Moved | Promise<Moved> {
+  function moved({ moved_to, primary, ...row }: SiteRow, left: number): Moved | Promise<Moved> {
     if (!moved_to) {
       const site = shownSite(row, parts);
-      return { moved_to: site.slug, site };
+      return { moved_to: site.slug, primary, site };
     }
     if (left === 0) throw unknownHost();
     const next = rows.ready(moved_to);
@@ -106,6 +113,31 @@ export function createLocate(rows: Rows, versions: LoadedVersions, parts: Locate
     return hostedBy(row, host, ATTEMPTS);
   };
 }
+
+/** The domain to which a request for a page is sent on, because its host is another one of the site (BEYOND 10); null if it is answered
+ *  where it is. Paths of the service, and challenges for certificates, are answered on every host. */
+export function primaryFor(
+  { row: { primary } }: Pick<Hosted, "row">,
+  { method, url }: Request,
+  host: SiteHost,
+): string | null {
+  if (primary === null || host.domain === primary || !isLiveHost(host)) return null;
+  if (method !== "GET" && method !== "HEAD") return null;
+  const path = pathOf(url);
+  return path.startsWith("/_svc/") || path.startsWith("/.well-known/acme-challenge/") ? null : primary;
+}
+
+/** Finds the site whose domain a name is. */
+export type DomainAt = (domain: string) => SiteHost | null | Promise<SiteHost | null>;
+
+export const createDomainAt =
+  (rows: Pick<Rows, "ready" | "read">): DomainAt =>
+  (domain) => {
+    const hostOf = ({ domain: found }: SiteRow): SiteHost | null =>
+      found && { slug: found.slug, version_id: null, domain, hsts: found.hsts === 1 };
+    const row = rows.ready(domain);
+    return row === undefined ? rows.read(domain).then(hostOf) : hostOf(row);
+  };
 
 /** The site of a host whose visitors need a password; null for every other host. A former name says nothing of its site, and an
  *  address without a site or one that nobody may see has an answer of its own. */
@@ -187,6 +219,10 @@ interface Rows {
 }
 
 const ROW_COST = 800;
+const NO_SITE = {
+  ...{ site: null, moved_to: null, tombstone: null, domain: null, primary: null, live: null, previews: null },
+  ...{ domains: [] as readonly string[], cost: ROW_COST, used: false },
+};
 
 export function createRows(store: ServingStore, budget: ByteBudgetCache, versions: LoadedVersions): Rows {
   const { keep, setLive, known } = createKept(budget);
@@ -194,12 +230,21 @@ export function createRows(store: ServingStore, budget: ByteBudgetCache, version
   async function read(slug: string): Promise<SiteRow> {
     // The counter is read first: if it were read after the row, an old row would pass for a new one.
     const generation = store.generation.current(slug);
+    if (slug.includes(".")) return readDomain(slug, generation);
     const site = await store.sites.bySlug(slug);
     const moved_to = site === null ? await store.sites.movedTo(slug) : null;
     const tombstone = site === null && moved_to === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site, site.live_version_id, commentsVariantOf(site));
     if (site !== null && live === null) return readAgain(site, generation);
-    return keep({ slug, generation, site, moved_to, tombstone, live, previews: null, cost: ROW_COST, used: false });
+    const own = site?.owner_account_id ? await store.domains.activeOf(site.site_id) : [];
+    const primary = own.find(({ is_primary }) => is_primary === 1)?.domain ?? null;
+    const domains = own.length === 0 ? NO_SITE.domains : own.map(({ domain }) => domain);
+    return keep({ ...NO_SITE, slug, generation, site, primary, domains, moved_to, tombstone, live });
+  }
+
+  /** No slug has a dot. */
+  async function readDomain(domain: string, generation: number): Promise<SiteRow> {
+    return keep({ ...NO_SITE, slug: domain, generation, domain: await store.domains.at(domain) });
   }
 
   /** A site may be removed between the two reads. A site that still exists and has no live version is broken. */

@@ -3,6 +3,7 @@
  *  clock checks the site's end, the Host header checks the host. Otherwise the request takes the long way.
  *  With ten thousand sites nothing is in the processor's cache, and each object that a request touches costs as much as a
  *  search. So a shortcut has everything in itself that a request needs to know of the site. */
+import type { CountedSite } from "../http/exchange.ts";
 import type { HostTraffic } from "../run/bulletin.ts";
 import type { FileAnswer, UnmatchedAnswer } from "./cache.ts";
 import type { Policy } from "./policy.ts";
@@ -17,6 +18,10 @@ export interface Shortcut {
   readonly policy: Policy;
   /** The bytes that its host was answered with. */
   readonly traffic: HostTraffic;
+  /** Null if the answer is no page, or its visits are not counted. */
+  readonly counted: CountedSite | null;
+  /** Browsers are told to insist on https there. */
+  readonly insists: boolean;
 }
 
 export interface Shortcuts {

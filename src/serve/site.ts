@@ -18,13 +18,17 @@ import { createEncoder, isCoded } from "./encode.ts";
 import { createExplain, type Explain } from "./explain.ts";
 import { type ByteBudgetCache, createByteBudgetCache } from "./cache.ts";
 import {
+  createDomainAt,
   createLocate,
   createPrivateAt,
   createRows,
+  type DomainAt,
   type Hosted,
+  isLiveHost,
   isMoved,
   type Locate,
   type Moved,
+  primaryFor,
   type PrivateAt,
   type SiteHost,
 } from "./locate.ts";
@@ -53,6 +57,9 @@ export interface SiteServer {
   /** The live version of a site, with its files and its rule for unknown paths. */
   live(slug: string): Promise<Live>;
   privateAt: PrivateAt;
+  domainAt: DomainAt;
+  /** The answer that leads to the site's primary domain; null if the request is answered where it is. */
+  leadsOn(request: Request, host: SiteHost): Promise<Response | null>;
   warm: Warm;
   explain: Explain;
 }
@@ -137,19 +144,23 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   ): Response | Promise<Response> | null {
     const found = shortcuts.find(request.url, host);
     if (found === undefined || !holds(found, request, parts)) return null;
-    const { answer, policy, traffic } = found;
+    const { answer, policy, traffic, insists, counted } = found;
     if (isForbiddenWorker(request, policy)) return null;
     // A former version may have the file.
     if (answer.kind !== "file" && answer.no_former_file_at_generation !== found.generation && asksForPart(request))
       return null;
     answer.used = true;
     exchange.traffic = traffic;
+    exchange.insists = insists;
+    exchange.counted = counted;
     if (answer.kind === "file") return respond(request, answer, policy, exchange);
     return unmatched(answer, policy, request, exchange, serving);
   }
 
   function answerAt(found: Hosted | Moved, request: Request, host: SiteHost, exchange: Exchange) {
-    if (isMoved(found)) return movedAnswer(request, host, found.moved_to, parts);
+    if (isMoved(found)) return movedAnswer(request, host, found, parts);
+    const primary = primaryFor(found, request, host);
+    if (primary !== null) return movedAnswer(request, host, { moved_to: host.slug, primary }, parts);
     refuseUnlessAdmitted(found.site, exchange);
     return answerFrom(found, request, exchange, serving);
   }
@@ -163,12 +174,26 @@ export function createSiteServer(parts: SiteServerParts): SiteServer {
   return {
     handle,
     answerFromShortcut,
+    domainAt: createDomainAt(rows),
+    leadsOn: (request, host) => leadsOn(locate, request, host, parts),
     shown: async (host) => (await locate(host)).site,
     live: (slug) => readLive(locate, manifests, slug),
     privateAt: createPrivateAt(rows, parts.now),
     warm: createWarm(versions, manifests, bodies, parts.ending),
     explain: createExplain({ locate, serving, ...parts }),
   };
+}
+
+async function leadsOn(
+  locate: Locate,
+  request: Request,
+  host: SiteHost,
+  parts: SiteServerParts,
+): Promise<Response | null> {
+  if (!isLiveHost(host)) return null;
+  const found = await locate(host);
+  const primary = isMoved(found) ? null : primaryFor(found, request, host);
+  return primary === null ? null : movedAnswer(request, host, { moved_to: host.slug, primary }, parts);
 }
 
 async function readLive(locate: Locate, manifests: Manifests, slug: string): Promise<Live> {

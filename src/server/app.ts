@@ -8,13 +8,14 @@ import { errorJson, transportSecurity } from "../http/answers.ts";
 import type { RequestContext, RequestReader } from "../http/context.ts";
 import { type ChangeFacts, type DeployFacts, Exchange, pathOf, type Peer, wantsHtml } from "../http/exchange.ts";
 import { hostParser } from "../http/hosts.ts";
-import { METRICS_PATH } from "../routes/metrics.ts";
+import { METRICS_PATH, TLS_ASK_PATH } from "../routes/metrics.ts";
 import type { Log } from "../run/log.ts";
 import type { Traffic } from "../run/bulletin.ts";
 import type { Metrics } from "../run/metrics.ts";
 import { errorPage, keepPrivate } from "../serve/refusals.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
+import type { NoteVisit } from "../statistics/visits.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 
 interface AppParts {
@@ -24,14 +25,18 @@ interface AppParts {
   api(context: RequestContext, path: string): Promise<Response>;
   /** A refusal on the API's host, for a browser. */
   apiErrorPage(context: RequestContext, refusal: Refusal): Promise<Response>;
-  sites: Pick<SiteServer, "handle" | "answerFromShortcut" | "privateAt">;
+  sites: Pick<SiteServer, "handle" | "answerFromShortcut" | "privateAt" | "domainAt">;
   /** Null where the request may go on. Throws for one that may not see the site. */
   door(context: RequestContext, site: Site): Promise<Response | null>;
   /** The answer to a path that the service keeps for itself on a site's host; null if the path is the site's. */
   ownPaths(request: Request, host: SiteHost, exchange: Exchange): Promise<Response> | null;
   /** Null when the client may not know that there is anything. */
   metricsAnswer(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
+  /** Whether a proxy may get a certificate for a name. Null as above. */
+  tlsAsk(request: Request, exchange: Exchange, by_token: boolean): Promise<Response | null>;
   metrics: Metrics;
+  /** Counts what may be a visit; null if this server counts none. */
+  noteVisit: NoteVisit | null;
   trafficOf: Traffic["of"];
   log: Log;
   /** While true every answer closes its connection, so that clients leave between two requests. */
@@ -79,11 +84,15 @@ function fullDisks(log: Pick<Log, "error">) {
   };
 }
 
+/** Neither for subdomains nor for browsers' own lists: the owner's other hosts are not this server's. */
+const DOMAIN_INSISTS = "max-age=31536000";
+
 /** The parts that every step of a request may use. */
 interface Steps extends AppParts {
   fullDisk: ReturnType<typeof fullDisks>;
   hostOf: ReturnType<typeof hostParser>;
   transport_security: string | null;
+  is_https: boolean;
 }
 
 export function createApp(parts: AppParts): App {
@@ -93,6 +102,7 @@ export function createApp(parts: AppParts): App {
     fullDisk: fullDisks(log),
     hostOf: hostParser(config),
     transport_security: transportSecurity(config.base_url),
+    is_https: config.base_url.startsWith("https:"),
   };
   return (request, peer) => {
     const exchange = new Exchange(peer);
@@ -114,7 +124,7 @@ export function createApp(parts: AppParts): App {
 }
 
 function route(request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
-  const { sites, api } = steps;
+  const { sites } = steps;
   const header = request.headers.get("host");
   const again = sites.answerFromShortcut(request, header, exchange);
   if (again !== null) return again;
@@ -123,11 +133,30 @@ function route(request: Request, exchange: Exchange, steps: Steps): Response | P
   if (header !== null && (exchange.on_api || host.kind === "site")) exchange.traffic = steps.trafficOf(header);
   if (steps.readOnly() && request.method !== "GET" && request.method !== "HEAD") throw readOnly();
   if (host.kind === "site") return onSite(request, host, exchange, steps);
-  const path = pathOf(request.url);
+  if (host.kind === "domain") return onDomain(request, host.domain, exchange, steps);
   if (host.kind === "invalid") throw invalidHost();
-  if (path === METRICS_PATH) return figures(request, exchange, exchange.on_api, steps);
+  return onServer(request, exchange, steps);
+}
+
+/** A domain of a site's own is its live host (BEYOND 10). */
+function onDomain(request: Request, domain: string, exchange: Exchange, steps: Steps): Response | Promise<Response> {
+  const at = (host: SiteHost | null): Response | Promise<Response> => {
+    if (host === null) return onServer(request, exchange, steps);
+    exchange.traffic = steps.trafficOf(request.headers.get("host")!);
+    exchange.insists = steps.is_https && host.hsts === true;
+    return onSite(request, host, exchange, steps);
+  };
+  const found = steps.sites.domainAt(domain);
+  return found instanceof Promise ? found.then(at) : at(found);
+}
+
+/** The API's host, or one that is none of this server's. */
+function onServer(request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
+  const path = pathOf(request.url);
+  if (path === METRICS_PATH) return figures(request, exchange, steps);
+  if (path === TLS_ASK_PATH) return tlsQuestion(request, exchange, steps);
   // A load balancer asks by address: its health check must not need the right name.
-  if (exchange.on_api || path === "/healthz") return api(steps.requests.contextOf(request, exchange), path);
+  if (exchange.on_api || path === "/healthz") return steps.api(steps.requests.contextOf(request, exchange), path);
   throw unknownHost();
 }
 
@@ -141,11 +170,19 @@ function onSite(request: Request, host: SiteHost, exchange: Exchange, steps: Ste
   return shut === null ? shown() : behind(shut);
 }
 
-async function figures(request: Request, exchange: Exchange, on_api: boolean, steps: Steps): Promise<Response> {
-  const answer = await steps.metricsAnswer(request, exchange, on_api);
-  if (answer) return answer;
-  if (!on_api) throw unknownHost();
-  return steps.api(steps.requests.contextOf(request, exchange), METRICS_PATH);
+async function figures(request: Request, exchange: Exchange, steps: Steps): Promise<Response> {
+  const answer = await steps.metricsAnswer(request, exchange, exchange.on_api);
+  return answer ?? nothingHere(request, exchange, steps);
+}
+
+/** On any host, for a proxy asks by whatever address it has. */
+async function tlsQuestion(request: Request, exchange: Exchange, steps: Steps): Promise<Response> {
+  return (await steps.tlsAsk(request, exchange, true)) ?? nothingHere(request, exchange, steps);
+}
+
+function nothingHere(request: Request, exchange: Exchange, steps: Steps): Promise<Response> {
+  if (!exchange.on_api) throw unknownHost();
+  return steps.api(steps.requests.contextOf(request, exchange), pathOf(request.url));
 }
 
 function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
@@ -172,6 +209,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   if (exchange.on_api && steps.transport_security) {
     response.headers.set("strict-transport-security", steps.transport_security);
   }
+  if (exchange.insists) response.headers.set("strict-transport-security", DOMAIN_INSISTS);
   if (exchange.shut) keepPrivate(response);
   if (exchange.cookies !== null) for (const cookie of exchange.cookies) response.headers.append("set-cookie", cookie);
   const { method } = request;
@@ -183,6 +221,7 @@ function finish(response: Response, request: Request, exchange: Exchange, steps:
   const ms = exchange.started === 0 ? 0 : performance.now() - exchange.started;
   metrics.answered(response.status, bytes, ms);
   if (exchange.traffic !== null) exchange.traffic.add(bytes);
+  if (exchange.counted !== null) steps.noteVisit?.(request, exchange, exchange.counted, response.status);
   if (exchange.deploy !== null && isDone(exchange)) metrics.observe("svc_deploy_duration_seconds", ms);
   if (log.access_enabled) {
     log.access({

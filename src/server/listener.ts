@@ -5,15 +5,16 @@ import { Refusal } from "../base/errors.ts";
 import type { Config } from "../config/index.ts";
 import { allowedDescriptors, listenError } from "../config/machine.ts";
 import { familyOf, networkList } from "../config/networks.ts";
-import type { readTls } from "../config/tls.ts";
+import type { ServedCertificate } from "../domains/served.ts";
 import { errorJson } from "../http/answers.ts";
-import { Exchange, type Peer } from "../http/exchange.ts";
+import { Exchange, pathOf, type Peer, queryOf } from "../http/exchange.ts";
+import { domainUrl, hostParser } from "../http/hosts.ts";
 import { every, loggedBy } from "../run/every.ts";
 import type { Log } from "../run/log.ts";
 import type { App } from "./app.ts";
-import { createConnectionLimit, type ConnectionLimit, type Client } from "./connection-limit.ts";
+import { createConnectionLimit, type ConnectionLimit, type Client, openDescriptors } from "./connection-limit.ts";
 import { createServers, type HttpServer, type Servers } from "./servers.ts";
-import { peerName } from "./sockets.ts";
+import { openSockets, peerName } from "./sockets.ts";
 
 /** Seconds. At Bun's default of 10 a reader at 100 KB/s loses half of 10 MB. */
 const IDLE_TIMEOUT_S = 120;
@@ -36,7 +37,8 @@ export interface Listener {
   stop(ms: number): Promise<void>;
 }
 
-type Tls = ReturnType<typeof readTls>;
+/** Null: it speaks plain HTTP. */
+type Tls = readonly ServedCertificate[] | null;
 
 interface ListenerOptions {
   config: Config;
@@ -111,7 +113,7 @@ const serveAt = (
     development: false,
     idleTimeout: IDLE_TIMEOUT_S,
     maxRequestBodySize: Number.MAX_SAFE_INTEGER, // our own limits answer in JSON; Bun's would be an empty 413
-    ...(tls && { tls, http2: true }),
+    ...(tls && { tls: [...tls], http2: true }),
     fetch(request, server) {
       const caller = new Caller(server, request, limit, tls !== null);
       if (!limit.admits(caller)) {
@@ -217,6 +219,96 @@ export function openListener(options: ListenerOptions): Listener {
   };
 }
 
+interface PlainParts {
+  config: Pick<Config, "host" | "base_url" | "sites_domain" | "max_connections">;
+  port: number;
+  worker: boolean;
+  log: Log;
+  /** Whether this server shows something on a host. */
+  isThere(host: { slug: string; version_id: string | null; preview?: string } | { domain: string }): Promise<boolean>;
+  /** The answer to a challenge of an order under way; null for any other token. */
+  challenge(token: string): Promise<string | null>;
+}
+
+const PLAIN_IDLE_S = 10;
+const PLAIN_WATCH_MS = 1000;
+/** The part of all places that connections to the plain port may take: none of them is for long. */
+const PLAIN_SHARE = 1 / 4;
+const CHALLENGE = /^\/\.well-known\/acme-challenge\/([\w-]{1,200})$/;
+
+const plainAnswer = (status: number, text = "", headers: Record<string, string> = {}): Response =>
+  new Response(text, {
+    status,
+    headers: { "content-type": "text/plain; charset=utf-8", connection: "close", ...headers },
+  });
+
+/** The answers of the plain port beside https (BEYOND 10): challenges on any host, `/healthz`, the way to https on hosts that are known. */
+function answerPlainly({ config, isThere, challenge }: PlainParts) {
+  const hostOf = hostParser(config);
+  async function secured(header: string): Promise<string | null> {
+    const host = hostOf(header);
+    if (host.kind === "api") return new URL(config.base_url).origin;
+    if (host.kind !== "site" && host.kind !== "domain") return null;
+    if (!(await isThere(host))) return null;
+    return domainUrl(
+      config,
+      header
+        .trim()
+        .toLowerCase()
+        .replace(/\.?(?::\d+)?$/, ""),
+    );
+  }
+  return async (request: Request): Promise<Response> => {
+    const path = pathOf(request.url);
+    const [, token] = CHALLENGE.exec(path) ?? [];
+    if (token !== undefined) {
+      const answer = await challenge(token);
+      return answer === null ? plainAnswer(404) : plainAnswer(200, answer, { "cache-control": "no-store" });
+    }
+    if (path === "/healthz") return plainAnswer(200, '{"ok":true}', { "content-type": "application/json" });
+    const origin = await secured(request.headers.get("host") ?? "");
+    if (origin === null) return plainAnswer(404, "There is no site at this address.\n");
+    return plainAnswer(308, "", { location: origin + path + queryOf(request.url), "cache-control": "max-age=60" });
+  };
+}
+
+/** Throws as `listen` does. */
+export function openPlainListener(parts: PlainParts): { stop(): Promise<void> } {
+  const { config, port, worker, log } = parts;
+  const answer = answerPlainly(parts);
+  const server = Bun.serve({
+    hostname: config.host,
+    port,
+    reusePort: worker,
+    development: false,
+    idleTimeout: PLAIN_IDLE_S,
+    maxRequestBodySize: 1024,
+    fetch: answer,
+    error: () => plainAnswer(500, "Internal error\n"),
+  });
+  const sockets = openSockets();
+  const most = Math.max(16, Math.floor((config.max_connections ?? 4096) * PLAIN_SHARE));
+  /** Those that have been there longest make room. */
+  const watching = every(
+    PLAIN_WATCH_MS,
+    () => {
+      if (sockets === null || (openDescriptors() ?? 0) < most) return;
+      const all = sockets.list(port) ?? [];
+      const surplus = all
+        .toSorted((one, other) => other.rest_ms - one.rest_ms)
+        .slice(0, Math.max(0, all.length - most));
+      for (const one of surplus) sockets.end(one);
+    },
+    loggedBy(log, "watching the plain port"),
+  );
+  return {
+    async stop() {
+      watching.stop();
+      await server.stop(true);
+    },
+  };
+}
+
 /** Resolves when nothing has been in flight for a moment. `stop()` alone also waits for connections that a browser opened
  *  ahead of requests it never made: up to nine seconds. */
 async function lastAnswer(servers: readonly HttpServer[]): Promise<void> {
@@ -230,18 +322,18 @@ const AGAIN_MS = 20;
 
 const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "EADDRINUSE";
 
-function sentenceOf(error: unknown, address: Address): unknown {
+function sentenceOf(error: unknown, address: ListenAddress): unknown {
   const sentence = listenError(error, address);
   return sentence === null ? error : new Error(sentence);
 }
 
-interface Address {
+interface ListenAddress {
   host: string;
   port: number;
 }
 
 /** Throws as `listen` does when the port is taken for longer than a second. */
-export async function listenPatiently<T>(address: Address, listen: () => T): Promise<T> {
+export async function listenPatiently<T>(address: ListenAddress, listen: () => T): Promise<T> {
   const last = performance.now() + RELEASE_MS;
   for (;;) {
     try {

@@ -38,7 +38,7 @@ interface Handlers {
   takeReport: SiteRouteHandler;
   code: Code;
   comments: CommentPaths;
-  sites: Pick<SiteServer, "shown" | "handle">;
+  sites: Pick<SiteServer, "shown" | "handle" | "leadsOn">;
 }
 
 const tableOf = ({ takeReport, code }: Pick<Handlers, "takeReport" | "code">): readonly OwnPath[] => [
@@ -86,7 +86,7 @@ function createFind(handlers: Handlers): (...asked: ServicePathRequest) => Servi
 
   async function companion(...[request, host, exchange]: ServicePathRequest): Promise<Response | null> {
     const site = await sites.shown(host);
-    if (site.slug !== host.slug) return null;
+    if (site.slug !== host.slug || (await sites.leadsOn(request, host)) !== null) return null;
     exchange.held = site.quarantine !== null;
     refuseUnlessAdmitted(site, exchange);
     const answer = await comments.companion(requests.contextOf(request, exchange), site);

@@ -4,7 +4,7 @@ import { anchor } from "../comments/anchoring/anchor.ts";
 import { pageText } from "../comments/anchoring/page-text.ts";
 import { decodeHtml } from "../html/decode.ts";
 import { answerCalls } from "../run/thread.ts";
-import { readBlobs } from "../store/index.ts";
+import { openBlobs, type StoreAddress } from "../store/index.ts";
 import type { Quote } from "../store/notes.ts";
 import type { Stored } from "../store/versions.ts";
 
@@ -20,7 +20,7 @@ export type FoundQuote = { start: number; end: number; state: "anchored" | "chan
 /** Visitors of one page comment on it one after the other. */
 const KEPT_TEXTS = 4;
 const texts = new Map<string, string>();
-const blobs = readBlobs(workerData as string);
+const blobs = openBlobs(workerData as StoreAddress);
 
 async function textOf(file: Stored): Promise<string> {
   const known = texts.get(file.sha256);

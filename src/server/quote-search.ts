@@ -3,6 +3,7 @@
 import { createGate, type FairnessKey } from "../run/gate.ts";
 import { CallLost, callThread, threadUrl } from "../run/thread.ts";
 import type { Quote } from "../store/notes.ts";
+import type { StoreAddress } from "../store/index.ts";
 import type { Stored } from "../store/versions.ts";
 import type { FoundQuote, QuoteSearchOrder } from "./quote-search-thread.ts";
 
@@ -30,9 +31,9 @@ export interface QuoteSearch {
 
 /** A thread and the queue before it. It has one search at a time, so that one which takes too long ends only itself, and the
  *  thread with it. */
-function openQuoteSearchQueue(data_dir: string) {
+function openQuoteSearchQueue(address: StoreAddress) {
   const gate = createGate({ width: 1, ms: WAIT_MS, most: MOST_WAITING });
-  const thread = callThread<QuoteSearchOrder, FoundQuote>(threadUrl("./src/server/quote-search-thread.ts"), data_dir, {
+  const thread = callThread<QuoteSearchOrder, FoundQuote>(threadUrl("./src/server/quote-search-thread.ts"), address, {
     start_ms: START_MS,
     deadline_ms: DEADLINE_MS,
   });
@@ -63,8 +64,8 @@ function hangingPages() {
   };
 }
 
-export function startQuoteSearch(data_dir: string): QuoteSearch {
-  const [small, large] = [openQuoteSearchQueue(data_dir), openQuoteSearchQueue(data_dir)];
+export function startQuoteSearch(address: StoreAddress): QuoteSearch {
+  const [small, large] = [openQuoteSearchQueue(address), openQuoteSearchQueue(address)];
   const hanging = hangingPages();
   return {
     async find({ sha256, bytes, blob_no }, quote, from) {

@@ -3,13 +3,15 @@
 import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
+import { Refusal } from "../base/errors.ts";
 import type { Rates } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import { type Coders, createCoders } from "../coding/coders.ts";
-import { type Config, withAddresses } from "../config/index.ts";
+import { type Config, isSecure, withAddresses } from "../config/index.ts";
 import { allowedDescriptors, cacheBytes } from "../config/machine.ts";
-import { endOfCertificate, readTls } from "../config/tls.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
+import { createDomains } from "../domains/index.ts";
+import { openCertificates } from "../domains/served.ts";
 import type { Code } from "../http/codings.ts";
 import { requestReader } from "../http/context.ts";
 import { limiter } from "../http/rate-limit.ts";
@@ -17,7 +19,7 @@ import { createTakeReport } from "../routes/abuse-report.ts";
 import type { ApiParts } from "../routes/context.ts";
 import { inFlight } from "../routes/deploys/request.ts";
 import { createApi } from "../routes/index.ts";
-import { createMetricsAnswer } from "../routes/metrics.ts";
+import { createMetricsAnswer, createTlsAsk } from "../routes/metrics.ts";
 import { apiRoutes } from "../routes/table.ts";
 import { bulletinBoard, createTraffic, type Traffic } from "../run/bulletin.ts";
 import { createLog, createLogAtOnce, type Log } from "../run/log.ts";
@@ -31,7 +33,9 @@ import {
   slotOf,
 } from "../run/metrics.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { openServing, prepareDataDir, SCHEMA, secretFiles, type Store } from "../store/index.ts";
+import { addressOf, openServing, prepareStore, SCHEMA, secretFiles, type Store } from "../store/index.ts";
+import { type Counts, createCounts } from "../statistics/counts.ts";
+import { createNoteVisit } from "../statistics/visits.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
@@ -40,7 +44,7 @@ import { type App, createApp } from "./app.ts";
 import { createDoor } from "./door.ts";
 import { commentParts, createCommentPaths, createOwnPaths } from "./own-paths.ts";
 import { openDescriptors } from "./connection-limit.ts";
-import { type Listener, listenPatiently, openListener } from "./listener.ts";
+import { type Listener, listenPatiently, openListener, openPlainListener } from "./listener.ts";
 import { type QuoteSearch, startQuoteSearch } from "./quote-search.ts";
 
 /** Clients leave between two requests while every answer says `Connection: close` (BUN 2: no request lost). */
@@ -78,14 +82,15 @@ interface Running {
   metrics: Metrics;
   trafficOf: Traffic["of"];
   quote_search: QuoteSearch;
+  counts: Counts;
 }
 
 function appFor(
   config: Config,
-  { store, rates, pool, code, log, metrics, trafficOf, quote_search }: Running,
+  { store, rates, pool, code, log, metrics, trafficOf, quote_search, counts: statistics }: Running,
   state: { draining: boolean; read_only: boolean },
   { now, fatal }: Pick<ServiceOptions, "now"> & Pick<ServingProcess, "fatal">,
-): App {
+): { app: App; isThere: IsThere } {
   const shown = { base_url: config.base_url, sites_domain: config.sites_domain, contact: config.contact };
   const ending = () => state.draining;
   const cache_bytes = cacheBytes(config.workers);
@@ -115,9 +120,12 @@ function appFor(
   const requests = requestReader(config);
   const own = createOwnPaths({ requests, takeReport, code, comments: createCommentPaths(comments), sites });
   const explain = explaining(sites, own);
+  const domains = createDomains({ config, store, secret: secrets.domains });
   const door = createDoor({ config, store, comments, secret: secrets.access, now });
-  const parts = { config, store, pool, code, ...flights, limit, secrets, spendOnce, now, published, comments, explain };
-  return createApp({
+  const shared = { config, store, limit, secrets, now, comments, domains, explain, statistics };
+  const parts = { ...shared, pool, code, ...flights, spendOnce, published };
+  const isThere = isThereIn(sites);
+  const app = createApp({
     config,
     requests,
     api: createApi(parts, [...apiRoutes(config), ...WEB]),
@@ -126,19 +134,38 @@ function appFor(
     ownPaths: own.answer,
     door,
     metricsAnswer: createMetricsAnswer({ config, metrics, store, now, build: buildInfo }),
+    tlsAsk: createTlsAsk({ config, isThere }),
     metrics,
+    noteVisit: config.stats === "on" ? createNoteVisit({ requests, now, take: statistics.take }) : null,
     trafficOf,
     log,
     draining: ending,
     fatal,
     readOnly: () => state.read_only,
   });
+  return { app, isThere };
 }
 
 const explaining =
   (sites: Pick<SiteServer, "explain">, { find }: ReturnType<typeof createOwnPaths>): ApiParts["explain"] =>
   (request, host) =>
     sites.explain(request, host, (exchange) => find(request, host, exchange));
+
+type IsThere = Parameters<typeof createTlsAsk>[0]["isThere"];
+
+/** A site that the operator took down is there: its page says so. */
+const isThereIn =
+  ({ domainAt, shown }: Pick<SiteServer, "domainAt" | "shown">): IsThere =>
+  async (host) => {
+    if ("domain" in host) return (await domainAt(host.domain)) !== null;
+    try {
+      await shown(host);
+      return true;
+    } catch (error) {
+      if (error instanceof Refusal) return error.code === "site_disabled";
+      throw error;
+    }
+  };
 
 /** The signal handlers of server.ts know the exit code. */
 export const endForRecovery = (): void => void process.kill(process.pid, "SIGUSR2");
@@ -162,33 +189,27 @@ function endings(state: { read_only: boolean }, log: Log, end: (error: unknown) 
   return { fatal, lost };
 }
 
-type Tls = ReturnType<typeof readTls>;
-
-/** Does what SIGHUP asks for. The old pair stays when the new one cannot be used. */
-function renewCertificate(config: Config, listener: Listener, log: Log, renewed: (tls: Tls) => void): void {
-  try {
-    const fresh = readTls(config);
-    if (fresh === null) return log.event("SIGHUP: there is no certificate to read again");
-    listener.renew(fresh);
-    renewed(fresh);
-    log.event("SIGHUP: the certificate was read again, and new connections get it");
-  } catch (error) {
-    log.error("SIGHUP: the certificate stays as it was", (error as Error).message);
-  }
+/** The plain port beside https; null where there is none. */
+async function openPlain(
+  config: Config,
+  parts: Omit<Parameters<typeof openPlainListener>[0], "config" | "port">,
+): Promise<ReturnType<typeof openPlainListener> | null> {
+  const { host, http_port: port } = config;
+  return port === null ? null : listenPatiently({ host, port }, () => openPlainListener({ config, port, ...parts }));
 }
 
 /** Serves until `stop`. The data directory must be prepared already. */
 async function serve(config: Config, options: ServiceOptions): Promise<ServingProcess> {
   const { now, goodbye_ms = GOODBYE_MS, drain_ms = DRAIN_MS } = options;
-  const tls = readTls(config);
-  let certificate_end = tls && endOfCertificate(tls.cert);
   const log = createLog(config.log, now);
+  const certificates = isSecure(config) ? await openCertificates({ config, now, log }) : null;
+  const tls = certificates && (await certificates.all());
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
-  const { data_dir, webhooks, max_files, max_bytes, max_zip_bytes } = config;
-  const { store, rates } = await openServing({ data_dir, announces: webhooks === "on", now, lost });
+  const { webhooks, max_files, max_bytes, max_zip_bytes } = config;
+  const { store, rates } = await openServing({ ...addressOf(config), announces: webhooks === "on", now, lost });
   const limits = { max_files, max_bytes, max_zip_bytes };
-  const pool = createPool({ data_dir, limits, now, log });
+  const pool = createPool({ ...addressOf(config), limits, now, log });
   const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
@@ -196,18 +217,21 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
   const listener = await listenPatiently(config, () =>
     openListener({ config, tls, app: () => app, worker, log, count }),
   );
+  const watching = worker ? undefined : certificates?.watch(listener.renew); // the supervisor replaces workers
   const bound = withAddresses(config, listener.port);
-  const figures = processFigures({ listener, pool, coders, now, certificateEnd: () => certificate_end });
+  const certificateEnd = certificates?.firstEnd ?? (() => null);
+  const figures = processFigures({ listener, pool, coders, now, certificateEnd });
   const metrics: Metrics = createMetrics(store.figures, figures);
   const traffic = createTraffic();
   const tell = bulletinBoard(store.figures.putText, log.errors, () => traffic.hours(now()));
   const counting = keepCounting(metrics, log, tell);
-  const trafficOf = traffic.of;
-  const quote_search = startQuoteSearch(config.data_dir);
-  app = appFor(bound, { store, rates, pool, code: coders.code, log, metrics, trafficOf, quote_search }, state, {
-    now,
-    fatal,
-  });
+  const quote_search = startQuoteSearch(addressOf(config));
+  const flush_ms = config.stats === "on" ? config.stats_flush : null;
+  const counts = createCounts({ ...addressOf(config), sites_domain: bound.sites_domain, flush_ms, now, log });
+  const running = { store, rates, pool, code: coders.code, log, metrics, trafficOf: traffic.of, quote_search, counts };
+  const { isThere, ...served } = appFor(bound, running, state, { now, fatal });
+  app = served.app;
+  const plain = await openPlain(bound, { worker, log, isThere, challenge: store.certificates.challenge });
   if (!worker) {
     logStart(log, bound);
     void checkBlobs(store, log);
@@ -216,18 +240,24 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
 
   async function stop(): Promise<void> {
     state.draining = true;
+    watching?.stop();
     await Bun.sleep(goodbye_ms);
+    await plain?.stop();
     await listener.stop(drain_ms - goodbye_ms);
     await pool.stop();
     await coders.stop();
     quote_search.stop();
+    await counts.stop();
     counting.stop();
     rates.close();
     await store.close();
     await log.close();
   }
-  const renewed = (fresh: Tls) => void (certificate_end = fresh && endOfCertificate(fresh.cert));
-  return { config: bound, store, reload: () => renewCertificate(config, listener, log, renewed), stop, fatal };
+  const reload = (): void => {
+    if (certificates === null) log.event("SIGHUP: there is no certificate to read again");
+    else void certificates.reload(listener.renew);
+  };
+  return { config: bound, store, reload, stop, fatal };
 }
 
 /** Looks whether the files of live versions are there. No start waits for it. */
@@ -243,7 +273,7 @@ export function checkBlobs(store: Pick<Store, "missingBlobs" | "figures">, log: 
 
 /** Starts a whole server in this process. Throws `DataDirInUse` when another one has the data directory. */
 export async function startService(config: Config, options: ServiceOptions): Promise<Service> {
-  const data = prepareData(config, options.now);
+  const data = await prepareData(config, options.now);
   try {
     const service = await serve(config, options);
     const upkeep = startUpkeep(service.config, options.now, service.fatal);
@@ -280,11 +310,12 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
 
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
-export function prepareData({ data_dir, webhooks, notify, log: format }: Config, now: () => number): { close(): void } {
+export async function prepareData(config: Config, now: () => number): Promise<{ close(): void }> {
+  const { webhooks, notify, stats, log: format } = config;
   const log = createLogAtOnce(format, now);
   const tell = (sentence: string) => log.event(`upgrade of the database: ${sentence}`);
   const letters = { drops_deliveries: webhooks === "off", notices: notify !== null };
-  return prepareDataDir(data_dir, { now: now(), ...letters, tell });
+  return prepareStore(addressOf(config), { now: now(), ...letters, counts_visits: stats === "on", tell });
 }
 
 /** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor

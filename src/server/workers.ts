@@ -1,18 +1,21 @@
 /** Several serving processes on one port. The first process only supervises: it holds the data directory, starts the
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
-import { type Config, type Env, withAddresses } from "../config/index.ts";
+import { type Config, type Env, isSecure, withAddresses } from "../config/index.ts";
 import { createLog, type Log } from "../run/log.ts";
 import { type ServerChild, startServerChild } from "../run/child.ts";
+import { every, loggedBy } from "../run/every.ts";
 import { WORKER_COMMAND } from "../run/program.ts";
 import { listenPatiently } from "./listener.ts";
 import { checkBlobs, endForRecovery, logStart, prepareData, startWorker } from "./service.ts";
-import { openStore } from "../store/index.ts";
+import { addressOf, certificateFiles, openStore } from "../store/index.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 
 /** A worker's configuration comes as JSON in this variable. */
 const CONFIG_VARIABLE = "SVC_WORKER_CONFIG";
 /** A worker that dies at once must not make the supervisor spin. */
 const RESTART_MS = 500;
+/** Changes of certificates are gathered for so long. */
+const CERTIFICATES_MS = 1000;
 
 /** Starts a worker; resolves when it serves, rejects when it ends before. */
 const spawnWorker = (config: Config, env: Env): Promise<ServerChild> =>
@@ -76,14 +79,32 @@ function createCrew(config: Config, env: Env, log: Log) {
 }
 
 /** Once for all workers. */
-async function checkAll({ data_dir }: Config, now: () => number, log: Log): Promise<void> {
+async function checkAll(config: Config, now: () => number, log: Log): Promise<void> {
   try {
-    const store = await openStore({ data_dir, now });
+    const store = await openStore({ ...addressOf(config), now });
     await checkBlobs(store, log);
     await store.close();
   } catch (error) {
     log.error("checking blobs", error);
   }
+}
+
+/** Workers share a port, of whose sockets none can steer all connections: new certificates come in with new workers, as by SIGHUP. What
+ *  comes while they are replaced is gathered for the next time. */
+function watchCertificates({ data_dir }: Config, log: Log, replace: () => Promise<void>): { stop(): void } {
+  let seen = certificateFiles.changedAt(data_dir);
+  let replacing = false;
+  return every(
+    CERTIFICATES_MS,
+    async () => {
+      const at = certificateFiles.changedAt(data_dir);
+      if (at === seen || replacing) return;
+      replacing = true;
+      seen = at;
+      await replace().finally(() => (replacing = false));
+    },
+    loggedBy(log, "looking for new certificates"),
+  );
 }
 
 interface Supervisor {
@@ -94,7 +115,7 @@ interface Supervisor {
 }
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
-  const data = prepareData(configured, now);
+  const data = await prepareData(configured, now);
   const config = await choosePort(configured).catch((error) => {
     data.close();
     throw error;
@@ -121,7 +142,9 @@ export async function supervise(configured: Config, env: Env, now: () => number)
       log.error("SIGHUP: a new worker did not start, so the ones that are left go on", error);
     });
   let replaced = Promise.resolve();
-  return { config, reload: () => (replaced = replaced.then(replace)), stop };
+  const reload = () => (replaced = replaced.then(replace));
+  const watching = isSecure(config) ? watchCertificates(config, log, reload) : null;
+  return { config, reload, stop: () => (watching?.stop(), stop()) };
 }
 
 /** The process that `spawnWorker` starts. None outlives its supervisor: a closed channel ends it at once. */

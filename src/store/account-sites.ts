@@ -65,7 +65,7 @@ type SiteRow = Site & {
   notes_reported: number;
   notes_open: number;
 };
-const upTo = (rows: string): string => `(select count(*) from (${rows} limit ${MOST_COUNTED}))`;
+const upTo = (rows: string): string => `(select count(*) from (${rows} limit ${MOST_COUNTED}) as found)`;
 const row = statement<SiteRow>(
   `select sites.*, title as live_title, versions.created_at as live_created_at, coalesce(receipts.warned, 0) as live_warned,
      coalesce(renders.warned, 0) as live_seen_warned,
@@ -119,7 +119,7 @@ interface Searched extends SitePlace {
 /** By the index of the account's list; the next slice begins behind the last row of this one. */
 const slice = statement<Searched>(
   `select sites.site_id as site_id, sites.created_at as created_at, deployed_at, lower(coalesce(label, slug)) as name,
-     coalesce(label, '') || char(10) || slug || char(10) || coalesce(title, '') as text
+     coalesce(label, '') || '\n' || slug || '\n' || coalesce(title, '') as text
    from sites join versions on versions.site_id = sites.site_id and version_id = live_version_id
    where owner_account_id = ? and (sites.created_at, sites.site_id) < (?, ?)
    order by sites.created_at desc, sites.site_id desc limit ?`,
@@ -149,7 +149,7 @@ async function search(db: Db, account_id: string, { q, sort }: AskedSites): Prom
   const keys: string[] = [];
   let total = 0;
   for (let last: SitePlace = { created_at: "~", site_id: "" }; ;) {
-    const rows = await db.read(slice.all(account_id, last.created_at, last.site_id, SLICE));
+    const rows = await db.read(() => slice.all(account_id, last.created_at, last.site_id, SLICE));
     total += rows.length;
     for (const row of rows) if (matches(row)) keys.push(KEYS[sort](row) + SEP + row.site_id);
     if (rows.length < SLICE) return { keys, total };
@@ -166,8 +166,8 @@ async function pageOfMatches(db: Db, account_id: string, asked: AskedSites): Pro
   if (asked.sort !== "name") keys.reverse();
   const shown = keys.slice(offset, offset + asked.per_page);
   const found = shown.map((key) => ({ site_id: key.slice(key.lastIndexOf(SEP) + 1) }));
-  return { ...span, rows: await db.read(rowsOf(found)), total };
+  return { ...span, rows: await db.read(() => rowsOf(found)), total };
 }
 
 export const accountSites = async (db: Db, account_id: string, asked: AskedSites): Promise<SitesPage> =>
-  asked.q === "" ? db.read(pageOf(account_id, asked)) : pageOfMatches(db, account_id, asked);
+  asked.q === "" ? db.read(() => pageOf(account_id, asked)) : pageOfMatches(db, account_id, asked);

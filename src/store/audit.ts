@@ -28,7 +28,7 @@ export const audit = ({ at, actor, action, site_id, account_id, reason }: AuditE
   insert.do(at, actor, action, site_id ?? null, account_id ?? null, reason ?? null);
 
 // By the index of these actions; of each the newest are kept, so that none of them can push another's out.
-const OFTEN = "action in ('rollback', 'promote', 'set-comments', 'set-access')";
+const OFTEN = "action in ('rollback', 'promote', 'set-comments', 'set-access', 'set-domain')";
 const KEPT = 20;
 const forgetOld = statement(
   `delete from audit where site_id = ?1 and ${OFTEN} and action = ?3 and audit_no <= (
@@ -36,7 +36,7 @@ const forgetOld = statement(
 );
 
 interface RepeatedAct extends AuditEntry {
-  action: "rollback" | "promote" | "set-comments" | "set-access";
+  action: "rollback" | "promote" | "set-comments" | "set-access" | "set-domain";
   site_id: string;
 }
 

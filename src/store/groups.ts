@@ -1,8 +1,8 @@
-/** The whole store on a data directory: its groups of operations, by the names that callers use, its blobs and its figures. Each
+/** The whole store on a backend: its groups of operations, by the names that callers use, its blobs and its figures. Each
  *  row says whether the writer thread runs it; there is no other list. */
-import { readBlobs } from "./disk/blobs.ts";
 import { openFigures } from "./disk/figures.ts";
 import { diskRoom } from "./disk/room.ts";
+import { CERTIFICATES, DOMAINS } from "./domains.ts";
 import { NAMES } from "./names.ts";
 import { NOTES } from "./notes/index.ts";
 import { OUTBOX } from "./notes/outbox.ts";
@@ -20,7 +20,8 @@ import { REPORTS } from "./reports.ts";
 import { RETENTION } from "./retention.ts";
 import type { Blobs, Generation } from "./serving.ts";
 import { SITES, TOKENS } from "./sites.ts";
-import { type DataDir, openDataDir } from "./sqlite/data-dir.ts";
+import { openBackend, type StoreAddress } from "./backends.ts";
+import type { Opened } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type Figures, UPKEEP } from "./upkeep.ts";
 import { VERSIONS } from "./versions.ts";
@@ -29,6 +30,8 @@ import { VERSIONS } from "./versions.ts";
 const NAMED = {
   sites: SITES,
   names: NAMES,
+  domains: DOMAINS,
+  certificates: CERTIFICATES,
   versions: VERSIONS,
   previews: PREVIEWS,
   tokens: TOKENS,
@@ -65,14 +68,10 @@ export interface Store extends Groups, Bound<typeof OWN> {
 /** Runs an operation that writes in another thread: `group` is one of `NAMED`, or `store`. */
 export type Elsewhere = (group: string, name: string, args: readonly unknown[]) => Promise<unknown>;
 
-/** Binds every group to an open data directory; with `elsewhere` to a connection that only reads. */
-export function storeOn(
-  data: DataDir,
-  more: Pick<Backend, "noteUse" | "announces"> = {},
-  elsewhere?: Elsewhere,
-): Store {
+/** Binds every group to an opened store; with `elsewhere` to a connection that only reads. */
+export function storeOn(data: Opened, more: Pick<Backend, "noteUse" | "announces"> = {}, elsewhere?: Elsewhere): Store {
   const { data_dir } = data;
-  const backend: DataDir = { ...data, ...more };
+  const backend: Opened = { ...data, ...more };
   const via = (group: string) =>
     elsewhere && ((name: string, args: readonly unknown[]) => elsewhere(group, name, args));
   const named = Object.entries(NAMED).map(([group, rows]) => [group, bind(rows, backend, via(group))]);
@@ -80,18 +79,24 @@ export function storeOn(
     ...(Object.fromEntries(named) as Groups),
     ...bind(OWN, backend, via("store")),
     generation: data.generation,
-    blobs: readBlobs(data_dir),
+    blobs: data.blobs,
     hasRoomFor: (...upload) => diskRoom.hasRoomFor(data_dir, ...upload),
     diskUse: () => diskRoom.use(data_dir),
     freeBytes: () => diskRoom.freeBytes(data_dir),
     figures: openFigures(data_dir),
-    close: async () => data.close(),
+    close: async () => await data.close(),
   };
 }
 
 /** A write that does not get the lock for so long is refused. */
 export const PATIENCE_MS = 5000;
 
-/** Opens a data directory that `prepareDataDir` has readied, for what may wait for its writes: a deploy, the sweep. */
-export const openStore = async (options: { data_dir: string; now: () => number; watch?: boolean }): Promise<Store> =>
-  storeOn(openDataDir(options.data_dir, options.now, { ...options, patience_ms: PATIENCE_MS }));
+interface StoreOptions extends StoreAddress {
+  now: () => number;
+  watch?: boolean;
+  connections?: number;
+}
+
+/** Opens what `prepareStore` has readied, for what may wait for its writes: a deploy, the sweep. */
+export const openStore = async (options: StoreOptions): Promise<Store> =>
+  storeOn(openBackend(options, options.now, { ...options, patience_ms: PATIENCE_MS }));

@@ -3,36 +3,43 @@
 import type { Rates } from "../base/rates.ts";
 import { threadUrl } from "../run/thread.ts";
 import { type Store, storeOn } from "./groups.ts";
+import { DEPLOY_TOKENS } from "./people/deploy-tokens.ts";
+import { SESSIONS } from "./people/sessions.ts";
 import { isCommitUnknown } from "./refusals.ts";
-import { openDataDir } from "./sqlite/data-dir.ts";
+import { addressOf, openBackend, type StoreAddress } from "./backends.ts";
 import { openRates, type RateCounts } from "./sqlite/rates.ts";
+import { openStats } from "./sqlite/stats.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
-export { readBlobs } from "./disk/blobs.ts";
+export { addressOf, openBlobs, prepareStore, type StoreAddress } from "./backends.ts";
 export { readBrands } from "./disk/brands.ts";
+export { certificateFiles, type CertificatePair } from "./disk/certificate-files.ts";
 export { openFigures } from "./disk/figures.ts";
 export { secretFiles, type Secrets } from "./disk/secrets.ts";
+export { type DaySalt, statsSalt } from "./disk/stats-salt.ts";
 export { openStore, type Store } from "./groups.ts";
 export { SERVER } from "./notices.ts";
 export { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "./people/device-logins.ts";
 export { databaseFile, SCHEMA } from "./sqlite/database.ts";
-export { prepareDataDir } from "./sqlite/prepare.ts";
 export { compareUploads, countChanges } from "./versions.ts";
 
-/** Writes the last use of a credential down without waiting for it. */
-function usesNoted({ call, isBusy }: Writer, group: string, lost: ServingOptions["lost"]): (id: string) => void {
+/** Writes the last use of a credential down by `note`, without waiting for it. */
+function usesNoted(
+  note: (id: string) => Promise<unknown>,
+  isBusy: Writer["isBusy"],
+  lost: ServingOptions["lost"],
+): (id: string) => void {
   const noted = new Set<string>();
   return (id) => {
     if (noted.has(id) || isBusy()) return; // its next use is noted down again
     noted.add(id);
-    call(group, "used", [id])
+    note(id)
       .catch((error: unknown) => isCommitUnknown(error) && lost(error))
       .finally(() => noted.delete(id));
   };
 }
 
-interface ServingOptions {
-  data_dir: string;
+interface ServingOptions extends StoreAddress {
   /** Events in comments go into the outbox. */
   announces?: boolean;
   now: () => number;
@@ -40,20 +47,22 @@ interface ServingOptions {
   lost(error: unknown): void;
 }
 
-/** Opens a data directory that `prepareDataDir` has readied, for a thread that answers requests: it reads here, and never
- *  waits for the lock. The connection takes no write. */
+/** Opens what `prepareStore` has readied, for a thread that answers requests. Of a folder it reads here, and never waits for the
+ *  lock: the connection takes no write. */
 export async function openServing({
-  data_dir,
   announces = false,
   now,
   lost,
+  ...address
 }: ServingOptions): Promise<{ store: Store; rates: Rates }> {
-  const data = openDataDir(data_dir, now, { watch: true, reads_only: true });
+  const { data_dir } = address;
+  const data = openBackend(address, now, { watch: true, reads_only: true });
   const writer = startWriter({ data_dir, announces }, now, threadUrl("./src/store/writer-thread.ts"));
-  const noteUse = {
-    session: usesNoted(writer, "sessions", lost),
-    deploy_token: usesNoted(writer, "deploy_tokens", lost),
-  };
+  // A database server takes writes from everywhere: its answer stops no thread.
+  const elsewhere = address.database_url === undefined ? writer.call : undefined;
+  const uses = (group: "sessions" | "deploy_tokens", { used }: Pick<typeof SESSIONS, "used">) =>
+    usesNoted(elsewhere ? (id) => elsewhere(group, "used", [id]) : used.on(data), writer.isBusy, lost);
+  const noteUse = { session: uses("sessions", SESSIONS), deploy_token: uses("deploy_tokens", DEPLOY_TOKENS) };
   const counts: RateCounts = {
     count: (...args) => writer.call("rates", "count", args) as ReturnType<RateCounts["count"]>,
     forget: (...args) => writer.call("rates", "forget", args) as ReturnType<RateCounts["forget"]>,
@@ -61,11 +70,24 @@ export async function openServing({
   return {
     rates: openRates(data_dir, now, counts),
     store: {
-      ...storeOn(data, { noteUse }, writer.call),
+      ...storeOn(data, { noteUse, announces }, elsewhere),
       async close() {
         await writer.close();
-        data.close();
+        await data.close();
       },
+    },
+  };
+}
+
+/** Opens the statistics of what `prepareStore` has readied, for a thread of their own. `tell` hears of a file that is begun anew. */
+export function openStatistics(address: StoreAddress, tell: (sentence: string) => void) {
+  const data = openBackend(address, () => 0, { reads_only: true, connections: 1 });
+  const stats = openStats(address.data_dir, data.db, tell);
+  return {
+    ...stats,
+    async close(): Promise<void> {
+      stats.close();
+      await data.close();
     },
   };
 }

@@ -109,7 +109,7 @@ const disable = statement(
 const ACCOUNTS_REASON = "(select disabled_reason from accounts where account_id = owner_account_id)";
 const UPDATES = {
   enable: statement(
-    `update sites set disabled_reason = ${ACCOUNTS_REASON}, disabled_with_account = ${ACCOUNTS_REASON} is not null
+    `update sites set disabled_reason = ${ACCOUNTS_REASON}, disabled_with_account = case when ${ACCOUNTS_REASON} is null then 0 else 1 end
      where site_id = ? and disabled_reason is not null and disabled_with_account = 0`,
   ),
   freeze: statement("update sites set frozen = 1 where site_id = ? and frozen = 0"),
@@ -147,7 +147,7 @@ export const MODERATION = {
     change(
       ({ now }, act: SiteAct) => carryOut(act, new Date(now()).toISOString()),
       (site) => (site === null ? [] : [site.slug]),
-      { frees: true },
+      { frees: true, uncounts: true },
     ),
     (site) => site !== null,
   ),

@@ -16,16 +16,18 @@ export const NAMED = `(exists (select 1 from files where files.blob_no = blobs.b
 const named = statement<BlobRow>(
   `select blob_no, sha256, bytes from blobs where blob_no > ? and ${NAMED} order by blob_no limit ?`,
 );
+/** The same: it is a file of a version that is live. */
+export const NAMED_BY_LIVE = `exists (
+  select 1 from files join versions using (version_no)
+  join sites on sites.site_id = versions.site_id and live_version_id = version_id
+  where files.blob_no = blobs.blob_no)`;
 const namedByLive = statement<BlobRow>(
-  `select blob_no, sha256, bytes from blobs where blob_no > ? and exists (
-     select 1 from files join versions using (version_no)
-     join sites on sites.site_id = versions.site_id and live_version_id = version_id
-     where files.blob_no = blobs.blob_no) order by blob_no limit ?`,
+  `select blob_no, sha256, bytes from blobs where blob_no > ? and ${NAMED_BY_LIVE} order by blob_no limit ?`,
 );
 
 async function* pages(db: Db, rows: Statement<BlobRow>): AsyncGenerator<BlobRow[]> {
   for (let last = 0; ;) {
-    const page = await db.read(rows.all(last, PAGE));
+    const page = await db.read(() => rows.all(last, PAGE));
     if (page.length === 0) return;
     yield page;
     last = page.at(-1)!.blob_no;
@@ -36,7 +38,8 @@ async function* pages(db: Db, rows: Statement<BlobRow>): AsyncGenerator<BlobRow[
 const blobPages = (db: Db): AsyncGenerator<BlobRow[]> => pages(db, named);
 
 /** The next `count` of these blobs past `blob_no`. */
-const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> => db.read(named.all(blob_no, count));
+const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> =>
+  db.read(() => named.all(blob_no, count));
 
 /** Start-up check S6: blobs that live versions name and that are not there. Serving goes on meanwhile. */
 async function missingBlobs(db: Db, isThere: (blob: BlobRow) => Promise<boolean>): Promise<string[]> {

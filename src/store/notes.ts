@@ -114,8 +114,8 @@ export interface QueueItem {
   reports: Omit<ThreadReport, "comment_id">[];
 }
 
-/** Threads that are open and resolved, and comments in each queue. */
-export type NoteCounts = Record<Status | QueueState, number>;
+/** Threads that are open and resolved, and comments in each queue. `begun`: open threads whose first comment waits for nobody. */
+export type NoteCounts = Record<Status | QueueState | "begun", number>;
 
 export type WebhookEvent =
   "thread.created" | "reply.created" | "thread.resolved" | "thread.reopened" | "comment.reported";

@@ -4,10 +4,10 @@
  *  An operation is a generator that yields statements: bun:sqlite runs them at once inside one transaction, a database
  *  server between two round trips. So there is one text of every operation (ARCHITECTURE, idea 3). */
 import { Refusal } from "../base/errors.ts";
-import type { BuiltVersion, ManifestFile } from "../base/types.ts";
+import type { BuiltVersion } from "../base/types.ts";
 import { isDiskFull } from "./refusals.ts";
 
-type SqlValue = string | number | null;
+export type SqlValue = string | number | null;
 
 /** A statement on its way from an operation to the driver. */
 export type Ask =
@@ -28,37 +28,63 @@ export interface Statement<Row> {
   each(rows: readonly (readonly SqlValue[])[], types: string): Op<void>;
 }
 
+function* ask(sql: string, wants: "get" | "all" | "run" | "do", values: readonly SqlValue[]): Op<any> {
+  return yield { sql, wants, values };
+}
+
+/** Whether an operation is one statement and nothing else: what it reads needs no transaction. */
+export const isOneStatement = (op: Op<unknown>): boolean => Object.getPrototypeOf(op) === ask.prototype;
+
 export function statement<Row = unknown>(sql: string): Statement<Row> {
-  function* ask(wants: "get" | "all" | "run" | "do", values: readonly SqlValue[]): Op<any> {
-    return yield { sql, wants, values };
-  }
   return {
-    get: (...values) => ask("get", values),
-    all: (...values) => ask("all", values),
-    run: (...values) => ask("run", values),
-    do: (...values) => ask("do", values),
+    get: (...values) => ask(sql, "get", values),
+    all: (...values) => ask(sql, "all", values),
+    run: (...values) => ask(sql, "run", values),
+    do: (...values) => ask(sql, "do", values),
     *each(rows, types) {
       yield { sql, wants: "each", rows, types };
     },
   };
 }
 
+/** So many values have one `in (…)`: its text is the same for every list. */
+const LISTED = 50;
+export const listFrom = (first: number): string => Array.from({ length: LISTED }, (_, n) => `?${first + n}`).join(", ");
+
+/** The rows of a statement with such a list, for as many values as there are. What is left of the last list is null, which
+ *  nothing equals. */
+export function* ofList<Row>(values: readonly string[], find: (list: readonly SqlValue[]) => Op<Row[]>): Op<Row[]> {
+  const rows: Row[] = [];
+  for (let at = 0; at < values.length; at += LISTED) {
+    const list = values.slice(at, at + LISTED);
+    rows.push(...(yield* find([...list, ...Array<null>(LISTED - list.length).fill(null)])));
+  }
+  return rows;
+}
+
 /** The one way to the database. A write that the disk or another process prevents throws what the caller must answer: a
  *  Refusal, or `CommitUnknown`. */
 export interface Db {
-  read<T>(op: Op<T>): Promise<T>;
+  /** One snapshot of a database server, asked again where the connection was closed. */
+  read<T>(op: () => Op<T>): Promise<T>;
+  /** One statement of a database server without the write lock, so that nobody waits for it. */
+  note<T>(op: () => Op<T>): Promise<T>;
   /** One transaction, alone. For what serving need not hear of. */
   write<T>(op: () => Op<T>): Promise<T>;
   /** The same for what changes sites: serving hears of these slugs before it resolves. */
   change<T>(op: () => Op<T>, slugs: (done: T) => readonly string[] | "all"): Promise<T>;
 }
 
+/** Blobs that were put, on their way to the transaction that names them. */
+export interface Held {
+  /** Inside that transaction: false if a sweep took one since it was put. */
+  allThere(): Op<boolean>;
+}
+
 /** The folder or bucket of the blobs. */
 export interface BlobPlace {
   /** When it resolves, every blob survives a power cut under its name. Throws as a write of `Db` does. */
-  put(version: Pick<BuiltVersion, "blobs" | "manifest">): Promise<void>;
-  /** Inside the deploy's transaction: false if a sweep took one since it was put. */
-  allThere(manifest: readonly ManifestFile[]): Op<boolean>;
+  put(version: Pick<BuiltVersion, "blobs" | "manifest">): Promise<Held>;
   /** For a full disk, on which not even a deletion can be written. False if there is nothing left to give up. */
   makeRoom(): boolean;
 }
@@ -68,6 +94,8 @@ export interface Backend {
   db: Db;
   place: BlobPlace;
   now: () => number;
+  /** Removes the statistics of sites that are gone, or count no more. */
+  forgetUncounted?: () => Promise<void>;
   /** Events in comments go into the outbox. */
   announces?: boolean;
   /** Notes the last use of a credential by its id, for a thread that does not wait for it. Without it `find` waits. */
@@ -87,10 +115,15 @@ type RunOperation<Arguments extends readonly unknown[], Result> = (backend: Back
 interface Care {
   /** It frees room: on a full disk room is made, and it is tried again. */
   frees?: true;
+  /** Sites may be gone, or count no more: their statistics go with it. */
+  uncounts?: true;
 }
 
-const careful = <T>({ place }: Backend, { frees }: Care, work: () => Promise<T>): Promise<T> =>
-  frees ? makingRoom(place, work) : work();
+async function careful<T>(backend: Backend, { frees, uncounts }: Care, work: () => Promise<T>): Promise<T> {
+  const done = await (frees ? makingRoom(backend.place, work) : work());
+  if (uncounts) await backend.forgetUncounted?.();
+  return done;
+}
 
 export const read = <Arguments extends readonly unknown[], Result>(
   run: RunOperation<Arguments, Result>,
@@ -99,7 +132,7 @@ export const read = <Arguments extends readonly unknown[], Result>(
   on:
     (backend) =>
     (...args) =>
-      backend.db.read(run(backend, ...args)),
+      backend.db.read(() => run(backend, ...args)),
 });
 
 /** One transaction that serving need not hear of. */
@@ -122,7 +155,7 @@ export const note = <Arguments extends readonly unknown[]>(
   on:
     (backend) =>
     (...args) =>
-      ifDiskAllows(backend.db.write(() => run(backend, ...args))),
+      ifDiskAllows(backend.db.note(() => run(backend, ...args))),
 });
 
 /** One transaction that changes sites. `slugs`: the sites that serving must resolve anew. */

@@ -9,6 +9,7 @@ import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";
 import { MODERATION } from "./moderation.ts";
+import { DOMAINS } from "./domains.ts";
 import { NAMES } from "./names.ts";
 import { NOTICE_STATE } from "./notes/outbox.ts";
 import { bind, type Bound } from "./operation.ts";
@@ -16,12 +17,14 @@ import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-acco
 import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
 import { SITES, type Sites } from "./sites.ts";
 import { databaseFile, SCHEMA, type UpgradeTeller } from "./sqlite/database.ts";
-import { openDataDir } from "./sqlite/data-dir.ts";
+import { openBackend, type StoreAddress } from "./backends.ts";
+import type { DataDir, Opened } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
 import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
 
 export { restoreFrom } from "./sqlite/backup.ts";
-export { backupPlaces, type S3Access } from "./disk/backup-place.ts";
+export { backupPlaces } from "./disk/backup-place.ts";
+export type { S3Access } from "../config/setting.ts";
 export { readBrands } from "./disk/brands.ts";
 export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
@@ -29,6 +32,7 @@ export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
 
 const { serverAddress, census, waiting } = UPKEEP;
 const { standing: standingOfName, rename } = NAMES;
+const { at: siteAtDomain } = DOMAINS;
 const OPERATOR = {
   ...MODERATION,
   ...REPORT_CLOSING,
@@ -38,6 +42,7 @@ const OPERATOR = {
   census,
   waiting,
   standingOfName,
+  siteAtDomain,
   rename,
 };
 
@@ -83,8 +88,7 @@ function upToDate(data_dir: string, tell: UpgradeTeller | undefined): void {
   }
 }
 
-interface OpenedBy {
-  data_dir: string;
+interface OpenedBy extends StoreAddress {
   now: () => number;
   /** Hears how far an upgrade of the database is. */
   tell?: UpgradeTeller;
@@ -100,10 +104,19 @@ function refuseUnmounted({ name }: BackupPlace, trail: Awaited<ReturnType<Operat
   );
 }
 
-export function openOperations({ data_dir, now, tell }: OpenedBy): Operations {
-  refuseUnlessDataDir(data_dir);
-  upToDate(data_dir, tell);
-  const data = openDataDir(data_dir, now);
+/** A copy of the database as a file is SQLite's. */
+function asFile(data: Opened): DataDir {
+  if ("sqlite" in data) return data as DataDir;
+  throw new Error("A database server's data is backed up by its own tools: pg_dump, or snapshots of its disk.");
+}
+
+export function openOperations({ now, tell, ...address }: OpenedBy): Operations {
+  const { data_dir } = address;
+  if (address.database_url === undefined) {
+    refuseUnlessDataDir(data_dir);
+    upToDate(data_dir, tell);
+  }
+  const data = openBackend(address, now);
   const operator = bind(OPERATOR, data);
   return {
     ...operator,
@@ -112,12 +125,12 @@ export function openOperations({ data_dir, now, tell }: OpenedBy): Operations {
     reports: REPORTS.list.on(data),
     accounts: bind(OPERATOR_ACCOUNTS, data),
     verify: () => verifyAll(data),
-    backUp: (folder, links) => backUp(data, folder, links),
+    backUp: (folder, links) => backUp(asFile(data), folder, links),
     async takeSnapshot(place, keep) {
       refuseUnmounted(place, await operator.audit());
-      return snapshots.take(data, place, keep);
+      return snapshots.take(asFile(data), place, keep);
     },
     figures: openFigures(data_dir),
-    close: data.close,
+    close: () => void data.close(),
   };
 }

@@ -277,6 +277,7 @@ export const OWNERSHIP = {
   changeSettings: change(
     ({ now }, site_id: string, wanted: SiteSettingsChange, by: WriteBy) => changeSettings(site_id, wanted, by, now()),
     its,
+    { uncounts: true },
   ),
   /** How many previews of the site are shown now. */
   countPreviews: read(({ now }, site_id: string) => countPreviews(site_id, now())),
@@ -293,5 +294,6 @@ export const OWNERSHIP = {
   /** One answer for each, in their order; null means deleted. */
   remove: change(({ now }, site_ids: readonly string[], by: SignedIn) => remove(site_ids, by, now()), someDone, {
     frees: true,
+    uncounts: true,
   }),
 };

@@ -7,7 +7,7 @@ import { UNIT_MS } from "../base/units.ts";
 import { auditRepeated } from "./audit.ts";
 import { quarantine } from "./moderation.ts";
 import { nameRows } from "./names.ts";
-import { type Backend, type BlobPlace, change, type Op, read, statement, steps } from "./operation.ts";
+import { type Backend, change, type Held, type Op, read, statement, steps } from "./operation.ts";
 import type { Granted } from "./people/deploy-tokens.ts";
 import type { SignedIn } from "./people/sessions.ts";
 import { permission, type WriteBy } from "./permission.ts";
@@ -192,13 +192,13 @@ function* compareWithLive({ target, version }: Publish): Op<VersionChanges | nul
 }
 
 /** W6: all of a deploy that must be true together. */
-function* commit(publish: Publish, compared: VersionChanges | null, place: BlobPlace, now: number): Op<Published> {
+function* commit(publish: Publish, compared: VersionChanges | null, held: Held, now: number): Op<Published> {
   const { target, version, tokens } = publish;
   const at = new Date(now).toISOString();
   const { version_id } = version;
   const { site, repeated } = yield* siteFor(target, version_id, now);
   const { site_id } = site;
-  if (!(yield* place.allThere(version.manifest))) throw MISSING_BLOB;
+  if (!(yield* held.allThere())) throw MISSING_BLOB;
 
   const stored = yield* storedDigest.get(site_id, version_id);
   refuseCollision(stored?.digest, version);
@@ -229,13 +229,13 @@ function* show(site: Site, publish: Publish, now: number): Op<Pick<Published, "c
 }
 
 async function putAndCommit({ db, place, now }: Backend, publish: Publish): Promise<Published> {
-  await db.read(admitPublish(publish, now()));
-  const compared = await db.read(compareWithLive(publish));
+  await db.read(() => admitPublish(publish, now()));
+  const compared = await db.read(() => compareWithLive(publish));
   for (let left = ATTEMPTS; left > 0; left--) {
-    await place.put(publish.version);
+    const held = await place.put(publish.version);
     try {
       return await db.change(
-        () => commit(publish, compared, place, now()),
+        () => commit(publish, compared, held, now()),
         ({ site }) => [site.slug],
       );
     } catch (error) {

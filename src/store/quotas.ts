@@ -2,7 +2,7 @@
 import { type NextAction, Refusal } from "../base/errors.ts";
 import { humanSize } from "../base/units.ts";
 import type { BuiltVersion, ManifestFile, Site } from "../base/types.ts";
-import { type Db, type Op, statement } from "./operation.ts";
+import { type Db, listFrom, ofList, type Op, statement } from "./operation.ts";
 import { RECEIPT_SQL, receipts } from "./receipts.ts";
 
 /** Limits of what a deploy may take up and leave behind (BEYOND 9); null means no bound. */
@@ -34,23 +34,16 @@ const rowBytes = ({ path }: ManifestFile): number => 2 * Buffer.byteLength(path)
 export const BLOCKS_SQL = `(bytes + ${BLOCK - 1}) / ${BLOCK} * ${BLOCK}`;
 export const ROW_SQL = `2 * octet_length(path) + ${ROW}`;
 
-/** Hashes in one statement: one by one they cost five times as much. */
-const AT_ONCE = 50;
-/** Uploaded somewhere in the site: `made` is 0. Not in it: null. */
+/** Uploaded somewhere in the site: `made` is 0. Not in it: null. Hashes one by one cost five times as much. */
 const inSite = statement<{ sha256: string; made: 0 | 1 | null }>(
-  `select sha256, (select made from files where files.blob_no = blobs.blob_no and site_no = ? order by made limit 1) as made
-   from blobs where sha256 in (${Array(AT_ONCE).fill("?").join(", ")})`,
+  `select sha256, (select made from files where files.blob_no = blobs.blob_no and site_no = ?1 order by made limit 1) as made
+   from blobs where sha256 in (${listFrom(2)})`,
 );
 
 function* blobsOf(site_no: number, wanted: readonly string[]): Op<Map<string, 0 | 1 | null>> {
-  const found = new Map<string, 0 | 1 | null>();
-  if (site_no === 0) return found;
-  for (let at = 0; at < wanted.length; at += AT_ONCE) {
-    const some = wanted.slice(at, at + AT_ONCE);
-    const rows = yield* inSite.all(site_no, ...some, ...Array<string>(AT_ONCE - some.length).fill(""));
-    for (const { sha256, made } of rows) found.set(sha256, made);
-  }
-  return found;
+  if (site_no === 0) return new Map();
+  const rows = yield* ofList(wanted, (list) => inSite.all(site_no, ...list));
+  return new Map(rows.map(({ sha256, made }) => [sha256, made]));
 }
 
 /** The bytes that a version would add to its site. */
@@ -176,6 +169,24 @@ export function* accountUsage(account_id: string, now: number): Op<AccountUsage>
   return (yield* usage.get(account_id, now))!;
 }
 
+/** A site that takes room, with what only its page tells else. */
+interface LargeSite {
+  site_id: string;
+  slug: string;
+  label: string | null;
+  stored_bytes: number;
+  stored_versions: number;
+}
+
+/** By the index that the sum above is made of: no site's row is read but those that are answered. */
+const largest = statement<LargeSite>(
+  `select site_id, slug, label, stored_bytes, stored_versions from sites where site_id in (
+     select site_id from sites where owner_account_id = ? order by stored_bytes desc, site_id limit ?)
+   order by stored_bytes desc, site_id`,
+);
+
+export const largestSites = (account_id: string, most: number): Op<LargeSite[]> => largest.all(account_id, most);
+
 const RECOUNTED = `select slug, stored_bytes, stored_disk, stored_versions,
     (select count(listed_no) from versions where versions.site_id = sites.site_id) as versions,
     (select coalesce(sum(bytes), 0) from blobs where blob_no in (
@@ -198,4 +209,4 @@ const wrong = statement<{ slug: string }>(
 
 /** A sentence for each site whose figures are not those of its rows. */
 export const wrongFigures = async (db: Db): Promise<string[]> =>
-  (await db.read(wrong.all())).map(({ slug }) => `the figures of ${slug} are not those of its versions`);
+  (await db.read(() => wrong.all())).map(({ slug }) => `the figures of ${slug} are not those of its versions`);

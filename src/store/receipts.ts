@@ -1,7 +1,7 @@
 /** Receipts: what the service said of a deploy, kept with the version that it made. They are bounded, for the receipt of two
  *  hundred files with odd names is a megabyte, and there are as many receipts as versions. */
 import type { BuiltVersion, Checked, Healed, Warning } from "../base/types.ts";
-import { type Op, statement } from "./operation.ts";
+import { listFrom, ofList, type Op, statement } from "./operation.ts";
 
 /** Bytes of both lists together, as they are written down. */
 const MOST_BYTES = 64 * 1024;
@@ -152,7 +152,7 @@ function* receiptOf(site_id: string, version_id: string): Op<Receipt | null> {
 
 const changesOfPage = statement<FigureColumns & { version_id: string }>(
   `select version_id, ${FIGURES} from versions join receipts using (version_no)
-   where site_id = ?1 and version_id in (select value from json_each(?2)) and (against is null or exists (
+   where site_id = ?1 and version_id in (${listFrom(2)}) and (against is null or exists (
      select 1 from versions as before where before.site_id = ?1 and before.version_id = against and before.listed_no is not null))`,
 );
 
@@ -160,7 +160,7 @@ const changesOfPage = statement<FigureColumns & { version_id: string }>(
  *  gone, are left out. */
 function* changesOfVersions(site_id: string, version_ids: readonly string[]): Op<Map<string, VersionChanges>> {
   const found = new Map<string, VersionChanges>();
-  for (const row of yield* changesOfPage.all(site_id, JSON.stringify(version_ids))) {
+  for (const row of yield* ofList(version_ids, (list) => changesOfPage.all(site_id, ...list))) {
     const changes = changesIn(row);
     if (changes !== null) found.set(row.version_id, changes);
   }

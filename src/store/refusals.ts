@@ -65,6 +65,20 @@ const ownersAlone = (): Refusal =>
     "This site has an owner, whose session alone changes its settings: sign in as the owner.",
   );
 
+/** For what a site without an owner cannot have (BEYOND 10). */
+const ownerRequired = (): Refusal =>
+  new Refusal(
+    "owner_required",
+    "This site has no owner yet, and only an account's site has domains: claim it first, by its claim_url or svc login and svc claim.",
+  );
+
+const domainTaken = (domain: string): Refusal =>
+  new Refusal(
+    "domain_taken",
+    `${domain} is another site's, and its proof stands: remove it there, or take that site's record out of the DNS, and verify again.`,
+    { domain },
+  );
+
 const commentsOff = (): Refusal => new Refusal("comments_off", "Comments are off on this site.");
 const commentsFrozen = (): Refusal => new Refusal("site_frozen", "Comments on this site are frozen.");
 const unknownComment = (): Refusal => new Refusal("not_found", "There is no such comment here.");
@@ -135,6 +149,23 @@ const unavailable = (why: string): Refusal =>
 /** For a write that gets no turn because of others. */
 const busy = (): Refusal => unavailable("The server is busy.");
 
+/** For a database server that does not answer. */
+const databaseAway = (): Refusal => unavailable("The server's database cannot be reached right now.");
+
+/** For a bucket that does not answer. */
+const bucketAway = (cause: unknown): Refusal =>
+  Object.assign(unavailable("The server's bucket cannot be reached right now."), { cause });
+
+/** For a write whose COMMIT nobody can tell of: another try may do it twice. */
+const outcomeUnknown = (cause: unknown): Refusal =>
+  Object.assign(
+    new Refusal(
+      "unavailable",
+      "The server's database went away while this was being stored, and nobody can tell whether it was: look before you try again.",
+    ),
+    { cause },
+  );
+
 /** `why` is for the operator alone. */
 const databaseLost = (why: string): Refusal =>
   Object.assign(
@@ -156,12 +187,18 @@ export const refusals = {
   grantEnded,
   notGranted,
   ownersAlone,
+  ownerRequired,
+  domainTaken,
   commentsOff,
   commentsFrozen,
   unknownComment,
   commentDeleted,
   signupClosed,
   busy,
+  storageFull,
+  databaseAway,
+  bucketAway,
+  outcomeUnknown,
   databaseLost,
   commitUnknown,
 };

@@ -4,13 +4,15 @@ import type { Bytes, ManifestFile } from "../base/types.ts";
 import { contentHash } from "../base/version-id.ts";
 import {
   type Backend,
-  type BlobPlace,
   type Bound,
+  type Held,
   type Op,
   type Operation,
   read,
   statement,
   steps,
+  listFrom,
+  ofList,
 } from "./operation.ts";
 import { type Receipt, receipts } from "./receipts.ts";
 import type { Stored } from "./versions.ts";
@@ -107,7 +109,7 @@ const waitingVersions = statement<WaitingVersion>(
 );
 const giveUp = statement(
   `update renders set status = 'failed', asked_from = null, reason = 'Too many versions were waiting to be looked at.'
-   where version_no in (select value from json_each(?))`,
+   where version_no = ?`,
 );
 const taskOf = statement<Omit<RenderTask, "receipt" | "from">>(
   `select version_no, renders.site_id as site_id, slug, version_id, tries + 1 as tries
@@ -218,7 +220,11 @@ function noteTurn(turns: Turns, one: WaitingVersion): void {
 function* takeFirst(turns: Turns): Op<RenderTask | null> {
   const all = yield* waitingVersions.all();
   const given_up = new Set(tooMany(placesOf(all), MOST_WAITING));
-  if (given_up.size > 0) yield* giveUp.do(JSON.stringify([...given_up]));
+  if (given_up.size > 0)
+    yield* giveUp.each(
+      Array.from(given_up, (version_no) => [version_no]),
+      "int8",
+    );
   const kept = all.filter(({ version_no }) => !given_up.has(version_no));
   if (kept.length === 0) return null;
   const next = nextOf(kept, turns);
@@ -269,12 +275,12 @@ const asFile = ({ sha256, bytes, size }: Picture): ManifestFile => ({
 
 type LookedAt = Pick<RenderTask, "version_no" | "site_id" | "version_id">;
 
-function* settle(task: LookedAt, outcome: RenderOutcome, place: BlobPlace): Op<boolean> {
+function* settle(task: LookedAt, outcome: RenderOutcome, held: Held): Op<boolean> {
   const { version_no } = task;
   const row = yield* waits.get(version_no, task.site_id, task.version_id);
   if (row === null) return false;
   const all = picturesOf(outcome);
-  const pictures = (yield* place.allThere(all.map(asFile))) ? all : []; // a sweep took them: it does without
+  const pictures = (yield* held.allThere()) ? all : []; // a sweep took them: it does without
   const [seen, warnings] = [JSON.stringify(outcome.seen), JSON.stringify(outcome.warnings)];
   const texts = Buffer.byteLength(seen) + Buffer.byteLength(warnings);
   const disk = pictures.reduce((sum, { bytes }) => sum + Math.ceil(bytes.length / BLOCK) * BLOCK, texts);
@@ -305,7 +311,7 @@ const one = statement<RenderRow & { seen: string | null }>(
 );
 const some = statement<RenderRow>(
   `select ${COLUMNS} from versions join renders using (version_no)
-   where versions.site_id = ? and version_id in (select value from json_each(?))`,
+   where versions.site_id = ?1 and version_id in (${listFrom(2)})`,
 );
 const picture = statement<Stored>(
   `select sha256, blobs.bytes as bytes, blob_no from versions join pictures using (version_no) join blobs using (blob_no)
@@ -330,7 +336,7 @@ function* renderOf(site_id: string, version_id: string): Op<(RenderBrief & Rende
 }
 
 function* rendersOf(site_id: string, version_ids: readonly string[]): Op<ReadonlyMap<string, RenderBrief>> {
-  const rows = yield* some.all(site_id, JSON.stringify(version_ids));
+  const rows = yield* ofList(version_ids, (list) => some.all(site_id, ...list));
   return new Map(rows.map((row) => [row.version_id, briefOf(row)]));
 }
 
@@ -340,7 +346,7 @@ const take: Operation<[], RenderTask | null> = {
   on({ db }) {
     const turns: Turns = { count: 0, last: new Map(), owners: 0 };
     return async () => {
-      if ((await db.read(countWaiting())) === 0) return null; // asked every half second: it must cost nothing
+      if ((await db.read(() => countWaiting())) === 0) return null; // asked every half second: it must cost nothing
       return db.write(() => takeFirst(turns));
     };
   },
@@ -353,8 +359,8 @@ export const RENDERS = {
   settle: steps("write", async ({ db, place }: Backend, task: LookedAt, outcome: RenderOutcome): Promise<boolean> => {
     const pictures = picturesOf(outcome);
     const blobs = new Map(pictures.map(({ sha256, bytes }) => [sha256, bytes]));
-    await place.put({ blobs, manifest: pictures.map(asFile) });
-    return db.write(() => settle(task, outcome, place));
+    const held = await place.put({ blobs, manifest: pictures.map(asFile) });
+    return db.write(() => settle(task, outcome, held));
   }),
   waiting: read(() => countWaiting()),
   /** Null if no look was asked for. */

@@ -100,7 +100,7 @@ export async function keepNewest(db: Db, site: Site, keep: number | null): Promi
       (any) => (any ? [slug] : []),
     );
   await ifDiskAllows(slices(slice));
-  return (await db.read(siteRows.byId.get(site_id))) ?? site;
+  return (await db.read(() => siteRows.byId.get(site_id))) ?? site;
 }
 
 async function slices(slice: () => Promise<boolean>): Promise<void> {

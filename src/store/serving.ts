@@ -2,6 +2,7 @@
  *  other machines have the same interface (ARCHITECTURE, idea 3). */
 import type { Bytes } from "../base/types.ts";
 import type { Previews } from "./previews.ts";
+import type { Domains } from "./domains.ts";
 import type { Sites } from "./sites.ts";
 import type { Stored, Versions } from "./versions.ts";
 
@@ -26,5 +27,6 @@ export interface ServingStore {
   sites: Pick<Sites, "bySlug" | "movedTo" | "tombstone">;
   versions: Pick<Versions, "get" | "stored" | "manifest" | "left" | "firstUpload">;
   previews: Pick<Previews, "shown">;
+  domains: Pick<Domains, "at" | "activeOf">;
   blobs: Blobs;
 }

@@ -120,7 +120,7 @@ const lastDeploys = statement<{ created_at: string }>(
 /** Throws a sentence for the log if the clock is behind the last deploy and most of those before it: one that was made while
  *  the clock ran ahead proves nothing. The clock is asked after the query, for deploys go on meanwhile. */
 async function refuseOldClock({ db, now }: Pick<Backend, "db" | "now">): Promise<void> {
-  const deploys = (await db.read(lastDeploys.all(LAST))).map(({ created_at }) => Date.parse(created_at));
+  const deploys = (await db.read(() => lastDeploys.all(LAST))).map(({ created_at }) => Date.parse(created_at));
   const time = now();
   const ahead = deploys.filter((at) => at > time + APART_MS);
   if (ahead.length * 2 <= deploys.length || deploys[0] !== ahead[0]) return;
@@ -136,7 +136,7 @@ const usedBetween = statement<{ sha256: string }>(
 
 /** The blobs that versions name, of those whose hash begins with `prefix`. */
 async function usedBlobs({ db }: Pick<Backend, "db">, prefix: string): Promise<Set<string>> {
-  const rows = await db.read(usedBetween.all(prefix, `${prefix}g`)); // g comes after every digit of a hash
+  const rows = await db.read(() => usedBetween.all(prefix, `${prefix}g`)); // g comes after every digit of a hash
   return new Set(rows.map(({ sha256 }) => sha256));
 }
 
@@ -154,7 +154,7 @@ const DOUBTFUL = 20;
 
 /** Throws if more than half of all blobs, and twenty or more, are unknown to the database: it is another one, or an older. */
 async function refuseIfMostAreUnknown({ db }: Pick<Backend, "db">, candidates: readonly string[]): Promise<void> {
-  const { unknown, total } = await db.read(countUnknown(candidates));
+  const { unknown, total } = await db.read(() => countUnknown(candidates));
   if (unknown >= DOUBTFUL && unknown * 2 > total) {
     throw new Error(
       `${unknown} of ${total} blob files are unknown to the database: they are not swept. Is this the right database, and ` +
@@ -218,5 +218,6 @@ export const sweeping = {
   usedBlobs,
   refuseIfMostAreUnknown,
   removeOrphans,
+  isHeld,
   expireSites,
 };

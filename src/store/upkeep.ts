@@ -1,4 +1,5 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
+import type { BlobRow } from "./named-blobs.ts";
 import { SERVER } from "./notices.ts";
 import { type Op, read, statement, steps } from "./operation.ts";
 
@@ -25,6 +26,21 @@ export interface Damage {
   sha256: string;
   why: "missing" | "damaged" | "unreadable";
   losses: Loss[];
+}
+
+/** A blob that is not what it was. `seen` tells a damaged one from what it is replaced by. */
+export type BadBlob = { why: "missing" } | { why: "unreadable" } | { why: "damaged"; seen: string };
+export type Condition = { why: "whole" } | BadBlob;
+
+/** The upkeep of an opened store's blobs, in a folder or a bucket. */
+export interface BlobUpkeep {
+  /** Removes blobs that no version has named for an hour; resolves to how many. `force`: even where most are unknown. */
+  sweep(now: number, force: boolean): Promise<number>;
+  conditionOf(blob: BlobRow): Promise<Condition>;
+  /** Inside a transaction: sets aside what is damaged. False if the blob was healed or swept meanwhile. */
+  settle(blob: BlobRow, condition: BadBlob): Op<boolean>;
+  /** The hashes of those that live versions name and that are not there. */
+  missing(): Promise<string[]>;
 }
 
 export interface Checked {
@@ -95,9 +111,8 @@ interface StoredQueue {
   since: string | null;
 }
 
-const waitingRenders = statement<StoredQueue>(
-  `select count(*) as waiting, strftime('%Y-%m-%dT%H:%M:%fZ', min(asked_at) / 1000.0, 'unixepoch') as since
-   from renders where status = 'pending'`,
+const waitingRenders = statement<{ waiting: number; since_ms: number | null }>(
+  "select count(*) as waiting, min(asked_at) as since_ms from renders where status = 'pending'",
 );
 const waitingLetters = statement<StoredQueue>(
   `select count(*) as waiting, min(created_at) as since from webhook_outbox where site_id <> '${SERVER}'`,
@@ -118,7 +133,8 @@ interface Waiting {
 }
 
 function* waiting(): Op<Waiting> {
-  const renders = (yield* waitingRenders.get())!;
+  const { waiting, since_ms } = (yield* waitingRenders.get())!;
+  const renders = { waiting, since: since_ms === null ? null : new Date(since_ms).toISOString() };
   const webhooks = (yield* waitingLetters.get())!;
   return { renders, webhooks, ...(yield* toJudge.get())! };
 }
@@ -126,11 +142,11 @@ function* waiting(): Op<Waiting> {
 export const UPKEEP = {
   /** Work that waits for the server, and what waits for the operator. */
   waiting: read(() => waiting()),
-  census: steps("read", async ({ db }, now: number): Promise<Census> => (await db.read(census.get(now)))!),
+  census: steps("read", async ({ db }, now: number): Promise<Census> => (await db.read(() => census.get(now)))!),
   /** The address of the server when it last started, for operators' commands, which have the data directory and not the
    *  settings. Writes only what is new: on a full disk a server starts all the same. */
   rememberServerAddress: steps("write", async ({ db }, { base_url, sites_domain }: ServerAddress): Promise<void> => {
-    const known = await db.read(stored.get());
+    const known = await db.read(() => stored.get());
     if (known?.base_url === base_url && known.sites_domain === sites_domain) return;
     await db.write(() => put.do(base_url, sites_domain));
   }),

@@ -285,7 +285,7 @@ function* withheldOf(site_id: string, now: number): Op<string[]> {
 }
 
 const leftOf = statement<LeftVersion>(
-  `select version_no, version_id, live_until, withhold or not exists (
+  `select version_no, version_id, live_until, withhold = 1 or not exists (
      select 1 from receipts where receipts.version_no = versions.version_no) as withhold from versions
    where site_id = ? and live_until is not null order by live_until desc, version_no desc limit ?`,
 );

@@ -7,7 +7,7 @@ import { bulletinBoard, hourOf, readBulletins, trafficOf } from "../run/bulletin
 import { createLog, type Log } from "../run/log.ts";
 import { CERTIFICATE_MS, certificateLeft, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
-import { databaseFile, openFigures } from "../store/index.ts";
+import { databaseFile, openFigures, type StoreAddress } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
@@ -21,8 +21,8 @@ const TELL_MS = 1000;
 const STOP_MS = 2000;
 
 /** Deploys are refused as soon as the file is gone; here the log hears of it, and hears it again. */
-function watchingDatabase(data_dir: string, log: Log, figures: Figures): () => void {
-  const lost = databaseFile.watch(data_dir);
+function watchingDatabase({ data_dir, database_url }: StoreAddress, log: Log, figures: Figures): () => void {
+  const lost = database_url === undefined ? databaseFile.watch(data_dir) : () => null;
   let reminded = -Infinity;
   return () => {
     const why = lost();
@@ -157,7 +157,7 @@ export function startUpkeep(
     const ms = row.job.every_ms(config);
     return ms === null ? [] : [every(ms, () => order(row), row.failed)];
   });
-  const look = watchingDatabase(config.data_dir, log, figures);
+  const look = watchingDatabase(config, log, figures);
   clocks.push(every(LOOK_MS, look, loggedBy(log, "looking for the database")));
   const telling = [
     bulletinBoard(figures.putText, log.errors),

@@ -1,10 +1,12 @@
 /** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
-import { bucketAccess, type Config } from "../config/index.ts";
+import { UNIT_MS } from "../base/units.ts";
+import { bucketAccess, type Config, isSecure } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";
 import { type Figure, slotOf } from "../run/metrics.ts";
 import { secretFiles, SERVER, type Store } from "../store/index.ts";
+import type { Ordered } from "../domains/certificates.ts";
 import type { RenderTask } from "../store/renders.ts";
 import type { Damage, Figures, Swept } from "../store/upkeep.ts";
 import { resolve } from "node:path";
@@ -272,10 +274,11 @@ type RenderNews = { looked: Looked; waiting: number } | { sentence: string };
 const PICTURES = { bytes: 1 << 20, files: 2 };
 
 /** The address at which a program of this machine reaches the server. */
-function localAddress({ host, port, tls_cert }: Config): string {
+function localAddress(config: Config): string {
+  const { host, port } = config;
   const anywhere: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "[::1]", "": "127.0.0.1" };
   const name = anywhere[host] ?? (host.includes(":") ? `[${host}]` : host);
-  return `${tls_cert === null ? "http" : "https"}://${name}:${port}`;
+  return `${isSecure(config) ? "https" : "http"}://${name}:${port}`;
 }
 
 async function engineOf({ config, store, now, say }: JobContext<RenderNews>) {
@@ -334,7 +337,54 @@ const RENDERS: UpkeepJob<RenderNews> = {
   },
 };
 
-export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, BACKUP, WEBHOOKS, NOTICES, RENDERS];
+/** A turn waits by `await` for DNS servers, sixteen names at once. */
+const DOMAINS: UpkeepJob<{ domain: string; site_id: string; slug: string }> = {
+  name: "domains",
+  every_ms: ({ domain_recheck }) => Math.min(domain_recheck, UNIT_MS.m),
+  async start({ config, store, now, say }) {
+    const { createRecheck } = await import("../domains/index.ts");
+    const recheck = createRecheck({ config, store, secret: secretFiles.read(config.data_dir).domains });
+    const by = { every: config.domain_recheck, grace: config.domain_grace };
+    return {
+      async turn() {
+        for (const { domain, site_id, slug } of await recheck(now(), by)) say({ domain, site_id, slug });
+      },
+    };
+  },
+  note: ({ domain, site_id, slug }, { log }) => log.record("domain_lapsed", { domain, site_id, slug }),
+};
+
+const ORDER_MS = 2000;
+
+/** A turn waits by `await` for the certificate authority, and for hosts and hooks as long as it does: five minutes at most for each of
+ *  four names. */
+const CERTIFICATES: UpkeepJob<Ordered> = {
+  name: "certificates",
+  every_ms: (config) => (isSecure(config) ? ORDER_MS : null),
+  async start({ config, store, now, say }) {
+    const { openOrders } = await import("../domains/certificates.ts");
+    const turn = await openOrders(config, store, now);
+    return {
+      async turn() {
+        for (const one of await turn()) say(one);
+      },
+    };
+  },
+  note(ordered, { log, figures }) {
+    if (ordered.left !== undefined) log.error("certificate", `${ordered.name}: ${ordered.left}`);
+    if (ordered.error === null) {
+      const ends_at = new Date(ordered.ends).toISOString();
+      return log.record("certificate", { name: ordered.name, ends_at });
+    }
+    figures.add(slotOf("svc_certificate_failures_total"), 1);
+    log.error("certificate", `${ordered.name}: ${ordered.error}`);
+  },
+};
+
+export const JOBS: readonly UpkeepJob[] = [
+  ...[SWEEP, VERIFY, BACKUP, WEBHOOKS, NOTICES, RENDERS, DOMAINS],
+  CERTIFICATES,
+];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

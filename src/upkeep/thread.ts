@@ -3,7 +3,7 @@
 import { workerData } from "node:worker_threads";
 import type { Config } from "../config/index.ts";
 import { serviceClock } from "../run/thread.ts";
-import { openStore, type Store } from "../store/index.ts";
+import { addressOf, openStore, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
@@ -18,9 +18,12 @@ let stopped = false;
 const send = (message: FromUpkeep): void => self.postMessage(message);
 const now = (): number => clock();
 
+/** To a database server: a job waits for no other. */
+const CONNECTIONS = 5;
+
 /** A store that could not be opened (too many open files, a failing disk) is tried again by the next turn. */
 const openedStore = (): Promise<Store> =>
-  (opened ??= openStore({ data_dir: config.data_dir, now }).catch((error: unknown) => {
+  (opened ??= openStore({ ...addressOf(config), now, connections: CONNECTIONS }).catch((error: unknown) => {
     opened = undefined;
     throw error;
   }));

@@ -19,6 +19,7 @@ const PARTS: readonly (readonly [title: string, chapters: Readonly<Record<string
       cli: "Install svc; publish, update, go back and preview from a terminal.",
       "coming-from": "What your commands, rules and domains are called here, and what is missing.",
       markdown: "A folder of Markdown files becomes a docs site, without a generator.",
+      domains: "Serve a site at a domain of your own: its records, its certificate.",
       rules: "Send old addresses to new ones and set headers, in two text files.",
       receipts: "What is checked at each deploy, and what to do about each warning.",
       comments: "Visitors pin threads to passages; you answer, approve and settle them.",
@@ -38,7 +39,8 @@ const PARTS: readonly (readonly [title: string, chapters: Readonly<Record<string
     "Run a server",
     {
       "server-in-ten-minutes": "DNS, certificate, service, first account and backup: lines to paste.",
-      "self-hosting": "The reference: settings, proxies, accounts, limits, backups, upgrades, monitoring.",
+      "self-hosting": "The reference: settings, proxies, accounts, limits, backups, upgrades.",
+      watching: "What the server says: its log, notices to you, figures, alerts and a dashboard.",
       privacy: "What a server keeps of people, where and for how long.",
       abuse: "Which deploys are refused as phishing, which are only held, and why.",
     },

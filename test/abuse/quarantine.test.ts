@@ -1,7 +1,7 @@
 /** PIPELINE 3 and CONTRACT 7: the refusal of phishing, and the quarantine of what is only suspicious. */
 import { describe, expect, test } from "bun:test";
 import { commentedSite } from "../comments/commented.ts";
-import { run, SVC_SERVER } from "../kit/process.ts";
+import { operator as command } from "../kit/operator.ts";
 import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -32,7 +32,7 @@ const csp = async (slug: string, path = "/", init?: RequestInit): Promise<string
   if (connections !== null || policy?.startsWith("default-src 'self'")) expect(connections).toBe("(response-origin)");
   return policy!;
 };
-const operator = (...words: string[]) => run([...SVC_SERVER, ...words, "--data-dir", server.data_dir]);
+const operator = (...words: string[]) => command(server.data_dir, words);
 const reports = async () =>
   JSON.parse((await operator("reports", "--json")).stdout) as {
     kind: string;

@@ -178,7 +178,7 @@ test("K26 a claim at the last millisecond wins or loses whole", async () => {
   await using own = await startServer();
   const person = await signUp(own);
   const [early, late] = [await own.deploy(page("early")), await own.deploy(page("late"))];
-  own.advance(early.expires_at! - own.now() - 200);
+  own.advance(early.expires_at! - own.now() - 2000);
   own.expire(late, own.now());
   const [won, lost] = [await claim(early, person, own), await claim(late, person, own)];
   expect([won.status, lost.status]).toEqual([200, 404]);

@@ -91,6 +91,7 @@ function asSchema6(data_dir: string): void {
     "alter table tokens drop column account_id",
     "drop table sign_in_networks",
     "drop table former_slugs",
+    ...["domains", "certificates", "acme_challenges"].map((name) => `drop table ${name}`),
     ...["access_hash", "access_set_at", "access_epoch"].map((column) => `alter table sites drop column ${column}`),
     "PRAGMA user_version = 6",
   ]) {

@@ -25,6 +25,41 @@ const account = all(401, { "S owner": 200, "S other": 200 });
 const ownOnly = all(401, { "S owner": 200, "S other": 404 });
 export const badClaim = all(401);
 
+/** An account's own: a manage_token of a site without an owner is told to claim it (BEYOND 10). */
+function domainRows(): Row[] {
+  const added = json({ domain: "www.example.org" });
+  const calls = [
+    ["GET", "/domains", undefined, 200],
+    ["POST", "/domains", added, 201],
+    ["POST", "/domains/www.example.net/verify", undefined, 404],
+    ["PATCH", "/domains/www.example.net", json({ primary: true }), 404],
+    ["DELETE", "/domains/www.example.net", undefined, 404],
+  ] as const;
+  return calls.flatMap(([method, path, sent, owners]): Row[] => {
+    const send = sent && { send: () => sent };
+    const title = `${method} /sites/:id${path.replace("www.example.net", ":domain")}`;
+    return [
+      {
+        ...{ title, method, ...send },
+        path: ({ own }) => `/sites/${own.site_id}${path}`,
+        expected: all(401, { "S owner": owners, "S other": 403 }),
+      },
+      {
+        ...{ title: `${title} of an anonymous site`, method, ...send },
+        path: ({ claimable }) => `/sites/${claimable.site_id}${path}`,
+        about: ({ claimable }) => claimable,
+        expected: all(401, { "M own": 403, "S owner": 403, "S other": 403 }),
+      },
+      {
+        ...{ title: `${title} of a gone site`, method, ...send },
+        path: (world) => `/sites/${world.gone.site_id}${path}`,
+        about: (world) => world.gone,
+        expected: all(401, { "M own": 404, "S owner": 404, "S other": 404 }),
+      },
+    ];
+  });
+}
+
 export const rows: Row[] = [
   { title: "GET /healthz", method: "GET", path: () => "/healthz", expected: all(200) },
   { title: "GET /limits", method: "GET", path: () => "/limits", expected: all(200) },
@@ -258,6 +293,7 @@ export const rows: Row[] = [
     about: (world) => world.gone,
     expected: all(401, { "S owner": 404, "S other": 404 }),
   },
+  ...domainRows(),
   {
     title: "GET /sites/:id/access",
     method: "GET",
@@ -309,6 +345,19 @@ export const rows: Row[] = [
     title: "GET /sites/:id/settings of a gone site",
     method: "GET",
     path: (world) => `/sites/${world.gone.site_id}/settings`,
+    about: (world) => world.gone,
+    expected: gone("read"),
+  },
+  {
+    title: "GET /sites/:id/stats",
+    method: "GET",
+    path: ({ own }) => `/sites/${own.site_id}/stats`,
+    expected: scoped("read"),
+  },
+  {
+    title: "GET /sites/:id/stats of a gone site",
+    method: "GET",
+    path: (world) => `/sites/${world.gone.site_id}/stats`,
     about: (world) => world.gone,
     expected: gone("read"),
   },
@@ -414,6 +463,7 @@ export const rows: Row[] = [
     send: () => json({ name: "CI", scopes: ["deploy"] }),
     expected: account,
   },
+  { title: "GET /account/domains", method: "GET", path: () => "/account/domains", expected: account },
   { title: "GET /account/tokens", method: "GET", path: () => "/account/tokens", expected: account },
   {
     title: "DELETE /account/tokens/:id",

@@ -203,7 +203,123 @@ describe("a site", () => {
   }, 60_000);
 });
 
+describe("the row of tabs", () => {
+  const TABS = ["Overview", "Versions 1", "Previews", "Comments", "Statistics", "Rules", "Domains", "Settings"];
+  /** Pixels of the current tab that are out of sight; pixels that the page scrolls sideways. */
+  const HIDDEN = `(() => {
+    const [row, tab] = [".site-tabs", ".site-tabs [aria-current]"].map((one) => document.querySelector(one).getBoundingClientRect());
+    const root = document.documentElement;
+    return [Math.max(0, row.left - tab.left, tab.right - row.right), root.scrollWidth - root.clientWidth];
+  })()`;
+  const sized = (width: number, mobile = width < 500) =>
+    browser.cdp("Emulation.setDeviceMetricsOverride", { width, height: 800, deviceScaleFactor: 1, mobile });
+  const preferring = (value: "reduce" | "no-preference") =>
+    browser.cdp("Emulation.setEmulatedMedia", { features: [{ name: "prefers-reduced-motion", value }] });
+  afterAll(() => browser.cdp("Emulation.clearDeviceMetricsOverride"));
+
+  test.each([
+    ["without a script", async (on: boolean) => browser.cdp("Emulation.setScriptExecutionDisabled", { value: on })],
+    ["where motion is not wanted", async (on: boolean) => preferring(on ? "reduce" : "no-preference")],
+  ])(
+    "WEB 6: on a phone it scrolls by itself, with the page's own tab in view, %s",
+    async (_how, set) => {
+      await someone();
+      const site = await ann.deploy(page("One"));
+      await sized(390);
+      for (const tab of ["", "/comments", "/rules", "/settings"]) {
+        await set(true);
+        await openSite(site, tab);
+        await set(false);
+        const [hidden, sideways] = await browser.evaluate<[number, number]>(HIDDEN);
+        expect([tab, Math.round(hidden), sideways]).toEqual([tab, 0, 0]);
+      }
+    },
+    60_000,
+  );
+
+  test("WEB 6: a browser that knows no first target to scroll to has it in view, too, and a finger moves it away", async () => {
+    await someone();
+    const site = await ann.deploy(page("One"));
+    await sized(390);
+    const source = `addEventListener("DOMContentLoaded", () => {
+      const sheet = new CSSStyleSheet();
+      sheet.replaceSync(".site-tabs a[aria-current] { scroll-initial-target: none }");
+      document.adoptedStyleSheets = [sheet];
+    })`;
+    const { identifier } = await browser.cdp<{ identifier: string }>("Page.addScriptToEvaluateOnNewDocument", {
+      source,
+    });
+    await openSite(site, "/settings");
+    expect((await browser.evaluate<[number]>(HIDDEN))[0]).toBe(0);
+    await until(async () =>
+      browser.evaluate<boolean>("document.querySelector('.site-tabs').getAnimations().length === 0"),
+    );
+    await browser.evaluate("document.querySelector('.site-tabs').scrollTo(0, 0)");
+    await Bun.sleep(300);
+    expect(await browser.evaluate<number>("document.querySelector('.site-tabs').scrollLeft")).toBe(0);
+    await browser.cdp("Page.removeScriptToEvaluateOnNewDocument", { identifier });
+  }, 60_000);
+
+  test("WEB 6: by keyboard each tab comes into view as it takes the focus", async () => {
+    await someone();
+    const site = await ann.deploy(page("One"));
+    await sized(390);
+    await openSite(site);
+    const seen: string[] = [];
+    for (let i = 0; i < 40 && seen.length < TABS.length; i++) {
+      await browser.press("Tab");
+      const at = (await focused(browser))!;
+      if (at.name !== TABS[seen.length]) continue;
+      await until(() =>
+        browser.evaluate<boolean>(`(() => {
+          const [row, tab] = [document.querySelector(".site-tabs"), document.activeElement].map((one) => one.getBoundingClientRect());
+          return tab.left >= row.left - 1 && tab.right <= row.right + 1;
+        })()`),
+      );
+      seen.push(TABS[seen.length]!);
+    }
+    expect(seen).toEqual(TABS);
+  }, 60_000);
+});
+
+describe("rules", () => {
+  test("WEB 6: what answers an address is asked, and the answer leads to its line", async () => {
+    await someone();
+    const site = await ann.deploy({ ...page("One"), _redirects: "/old/* /new/:splat 301\nnowhere\n" });
+    await openSite(site);
+    await press(browser, "link", "Rules");
+    await browser.shows("Why does an address answer as it does?");
+    await byRole(browser, "list", "Lines of _redirects");
+    await fill(browser, "textbox", "What answers at", "old/harbour");
+    await press(browser, "button", "Explain");
+    const asked = await browser.shows("Leads to");
+    expect(asked.failures).toEqual([]);
+    expect(new URL(asked.url).searchParams.get("url")).toBe("old/harbour");
+    expect(await focused(browser)).toEqual({ role: "heading", name: "301 A line of _redirects answers" });
+    expect(await valueOf(browser, "textbox", "What answers at")).toBe("old/harbour");
+    await press(browser, "link", "_redirects:1");
+    await until(async () => (await browser.evaluate<string>("location.hash")) === "#redirects-1");
+    await fill(browser, "textbox", "What answers at", "https://example.org/");
+    await press(browser, "button", "Explain");
+    expect((await browser.shows("has no such host")).title).toStartWith("Error: ");
+    expect((await byRole(browser, "textbox", "What answers at")).is).toMatchObject({ invalid: "true", focused: true });
+    await press(browser, "link", "With a warning 1");
+    await browser.shows("leads nowhere");
+    expect(await named(browser, "list")).toContain("Lines of _redirects");
+  }, 60_000);
+});
+
 describe("the account", () => {
+  test("WEB 8: the room that is taken is a meter and a sentence, and the largest site leads to its versions", async () => {
+    await someone();
+    const site = await ann.deploy(page("One"));
+    await open("/dashboard/account");
+    await byRole(browser, "meter", "Room");
+    await byRole(browser, "list", "Largest sites");
+    await press(browser, "link", `Versions of ${site.slug}`);
+    expect((await browser.shows("The last 7 days")).title).toBe(`Versions of ${site.slug} · svc`);
+  }, 60_000);
+
   test("WEB 8: a session elsewhere is ended, then all others", async () => {
     await someone();
     await open("/dashboard/account");

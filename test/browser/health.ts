@@ -34,7 +34,7 @@ export const LOOKS: readonly (readonly [width: number, scheme: "light" | "dark"]
 ];
 
 const PRESSED = `main :is(button, .button, select, .field, input:not([type=hidden], [type=checkbox], [type=radio]), summary,
-  .tabs a, .lists a, .pages a, label:has(input))`;
+  .tabs a, .site-tabs a, .sections a, .lists a, .pages a, label:has(input))`;
 
 /** What is pressed on a page and lower than 24 px, or than 44 where it is touched (WEB 9). */
 export async function lowTargets(browser: Browser, url: string): Promise<string[]> {

@@ -18,7 +18,7 @@ const server = await sharedServer(FREELY);
 beforeAll(async () => {
   const files = { "index.html": PAGE, "page-0.html": PAGE };
   [full, small] = [await commentedSite(server, "anonymous", files), await commentedSite(server, "anonymous", files)];
-  store = await openStore({ data_dir: server.data_dir, now: server.now });
+  store = await openStore({ ...server.address, now: server.now });
   await writeComments(store.notes, full.site, MOST);
   await writeComments(store.notes, small.site, FEW);
 }, 120_000);

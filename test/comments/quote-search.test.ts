@@ -85,7 +85,7 @@ describe("(11) hostile pages at their full size", () => {
     "pages of %s of every kind, 1,000 searches of 10 sites: all end, and an honest page's are found",
     async (_, size) => {
       const pages = await Promise.all(Object.values(UNITS).map((unit) => stored(filled(unit, size))));
-      const search = startQuoteSearch(server.data_dir);
+      const search = startQuoteSearch({ data_dir: server.data_dir });
       try {
         const begun = performance.now();
         const searches = Array.from({ length: 1000 }, (_, n) =>
@@ -111,7 +111,7 @@ describe("(11) hostile pages at their full size", () => {
 
   test("a page that hangs is left alone, and a large honest one is found beside it", async () => {
     const [bomb, large] = [await stored(filled("a", 8 * MB - 1)), await stored(prose(MB / 4) + HONEST)];
-    const search = startQuoteSearch(server.data_dir);
+    const search = startQuoteSearch({ data_dir: server.data_dir });
     try {
       const crowd = Array.from({ length: 100 }, (_, n) =>
         search.find(bomb, quoted(QUOTES[0]!), [`bombs ${n % 3}`, `198.51.100.${n}`, `198.51.100.${n}`]),
@@ -129,7 +129,7 @@ describe("(11) hostile pages at their full size", () => {
   }, 60_000);
 
   test("a page over 8 MB is not looked through at all", async () => {
-    const search = startQuoteSearch(server.data_dir);
+    const search = startQuoteSearch({ data_dir: server.data_dir });
     try {
       const page = await stored(filled(" ", 8 * MB) + HONEST);
       expect(await search.find(page, PASSAGE, ["x"])).toBeNull();
@@ -139,7 +139,7 @@ describe("(11) hostile pages at their full size", () => {
   });
 
   test("what stops while it waits, or looks, ends all of it", async () => {
-    const search = startQuoteSearch(server.data_dir);
+    const search = startQuoteSearch({ data_dir: server.data_dir });
     const bomb = await stored(filled("a", 4 * MB));
     const waiting = Array.from({ length: 8 }, () => search.find(bomb, quoted(QUOTES[0]!), ["x"]));
     await Bun.sleep(50);

@@ -94,6 +94,7 @@ function asSchema15(data_dir: string): void {
     "index receipts_by_against",
     "index threads_open",
     "table former_slugs",
+    ...["table domains", "table certificates", "table acme_challenges"],
   ]) {
     db.run(`drop ${what}`);
   }

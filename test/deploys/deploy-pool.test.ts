@@ -231,10 +231,13 @@ describe("P10: the deadline", () => {
     const [working, resting] = [hanging(), startDeployProcess()];
     const zip = await receiveZip(data_dir, [zipOf({ "a.txt": "x" })]);
     void working.run({ zip_path: zip.path } as never).catch(() => {});
-    await until(() => working.cpu() >= 300);
-    expect(resting.cpu()).toBeLessThan(working.cpu());
-    working.kill();
-    resting.kill();
+    try {
+      // Its own start takes the other one a few hundred milliseconds on a slow machine.
+      await until(() => working.cpu() >= 2 * Math.max(150, resting.cpu()));
+    } finally {
+      working.kill();
+      resting.kill();
+    }
     await until(() => Number.isNaN(working.cpu()));
     await zip.remove();
   }, 20_000);

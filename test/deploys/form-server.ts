@@ -1,5 +1,6 @@
 /** The handlers of the two zip forms at paths of their own, on the data directory of a server that runs: a session there is a
  *  session here. */
+import { createDomains } from "../../src/domains/index.ts";
 import { createPool } from "../../src/deploy/pool.ts";
 import { errorJson } from "../../src/http/answers.ts";
 import { Exchange, pathOf } from "../../src/http/exchange.ts";
@@ -58,6 +59,8 @@ export function serveForms({ data_dir, running, now }: TestServer): FormServer {
         now,
         published: () => {},
         explain: never,
+        statistics: { read: never },
+        domains: createDomains({ config, store, secret: secrets.domains }),
         comments: commentParts({
           config,
           store,

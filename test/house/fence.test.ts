@@ -39,8 +39,7 @@ describe("who imports whom (ARCHITECTURE's table), values and types alike", () =
     ["src/pipeline/docs/x.ts", 'import { render } from "../markdown/render.ts";', 0],
     ["src/pipeline/x.ts", 'import { detectSpa } from "./spa.ts";', 0],
     ["src/pipeline/spa.ts", 'import { createBudget } from "./budget.ts";', 0],
-    ["src/pipeline/spa.ts", 'import { checkRules } from "./rules.ts";', 1],
-    ["src/pipeline/rules.ts", 'import { scan } from "./abuse/index.ts";', 1],
+    ["src/pipeline/spa.ts", 'import { scan } from "./abuse/index.ts";', 1],
     ["src/pipeline/lint/x.ts", 'import { detectSpa } from "../spa.ts";', 1],
     ["src/serve/x.ts", 'new Worker(new URL("../pipeline/index.ts", import.meta.url));', 1],
     ["src/serve/x.ts", 'new Worker(threadUrl("./src/pipeline/index.ts"));', 1],
@@ -55,6 +54,7 @@ describe("who imports whom (ARCHITECTURE's table), values and types alike", () =
     ["src/store/index.ts", 'import { driver } from "./sqlite/driver.ts";', 0],
     ["src/store/x.ts", 'import { driver } from "./sqlite/driver.ts";', 1],
     ["src/store/notes/x.ts", 'import type { DataDir } from "../sqlite/data-dir.ts";', 1],
+    ["src/store/x.ts", 'import { postgresDb } from "./postgres/driver.ts";', 1],
     ["src/store/sqlite/x.ts", 'import { openStore } from "../index.ts";', 1],
     ["src/store/people/x.ts", 'import { openStore } from "../index.ts";', 1],
     ["src/store/disk/x.ts", 'import type { Blobs } from "../serving.ts";', 0],
@@ -108,6 +108,8 @@ describe("the built-ins that belong to some rooms", () => {
     ["src/serve/x.ts", "const file = Bun.file(path);", 1],
     ["src/store/disk/x.ts", "const file = Bun.file(path);", 0],
     ["src/pipeline/x.ts", "const shout = (request: Request): string => request.url;", 1],
+    ["src/store/x.ts", "const sql = new Bun.SQL(url);", 1],
+    ["src/store/postgres/x.ts", "const sql = new Bun.SQL(url);", 0],
     ["src/store/x.ts", "const request = new Request(url);", 1],
     ["src/routes/x.ts", "const shout = (request: Request): string => request.url;", 0],
     ["src/serve/x.ts", "const home = process.env.HOME;", 1],
@@ -277,7 +279,7 @@ describe("one request context", () => {
 /** The ratchets: figures that may fall and never rise. One that fell is written down here, so that it stays. Files and folders
  *  grow with what the product does, up to what a stranger can keep in mind. */
 const CEILINGS: Partial<Figures> = {
-  files: 560,
+  files: 570,
   folders: 62,
   exports_per_1000_lines: 32,
   exports_used_by_one_file_per_1000_lines: 16.8,

@@ -50,6 +50,23 @@ test("a file that hangs is ended, has failed, and does not hang a second time", 
   expect(said).toMatch(/FAIL .* 0 passed, 1 failed[^]* 0 pass\n 1 fail\n/);
 });
 
+test("files that measure run when all others have ended, one behind the other", async () => {
+  const order = join(folder, "order");
+  const body = (name: string) => `${IMPORTS} import { appendFileSync } from "node:fs";
+    test("x", async () => { for (const what of ["begins", "ends"]) { appendFileSync(${JSON.stringify(order)}, \`${name} \${what}\\n\`); await Bun.sleep(300); } });`;
+  const names = ["a.measured", "b.measured.long", "c", "d"];
+  for (const name of names) await Bun.write(join(folder, `${name}.test.ts`), body(name));
+  const files = names.map((name) => relative(ROOT, join(folder, `${name}.test.ts`)));
+  const script = `import { runSuite } from "./scripts/suite.ts"; process.exit(await runSuite(${JSON.stringify(files)}, 4, {}));`;
+  const child = Bun.spawn([process.execPath, "-e", script], { cwd: ROOT, stderr: "pipe" });
+  expect([await child.stderr.text(), await child.exited]).toEqual([expect.stringContaining(" 4 pass\n"), 0]);
+  const lines = (await Bun.file(order).text()).trim().split("\n");
+  expect(lines.slice(0, 4).toSorted()).toEqual(["c begins", "c ends", "d begins", "d ends"]);
+  expect(lines.slice(4)).toEqual(
+    ["a.measured", "b.measured.long"].flatMap((name) => [`${name} begins`, `${name} ends`]),
+  );
+});
+
 describe("what is chosen", () => {
   const LONG = /\.long\.test\.ts$/;
 

@@ -3,15 +3,15 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Bounds } from "../../src/store/quotas.ts";
-import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
+import { openDataDir, openGeneration } from "../../src/store/sqlite/data-dir.ts";
+import { type Asked, databases, onlyEmbedded, type Value } from "./database-server.ts";
 
 /** For tests that store versions themselves. */
 export const UNBOUNDED: Bounds = { quota_account: null, quota_address: null, keep_versions: null };
 
-type Value = string | number | null;
-
 /** A database file of the data directory: "db", or "rates.db". The caller closes it: `using db = …`. */
 export function openFile(data_dir: string, name = "db", readonly = true): Database {
+  if (name === "db" && databases.urlOf(data_dir) !== undefined) throw onlyEmbedded("its database is a file");
   const db = new Database(join(data_dir, name), readonly ? { readonly } : { create: true, strict: true });
   db.run("PRAGMA busy_timeout = 5000");
   if (!readonly) db.run("PRAGMA foreign_keys = ON");
@@ -19,10 +19,25 @@ export function openFile(data_dir: string, name = "db", readonly = true): Databa
 }
 
 /** Changes the database. A running server sees the change at its next request, for each commit advances the generation. */
-export function write(data_dir: string, statement: string, ...values: Value[]): void {
+export const write = (data_dir: string, statement: string, ...values: Value[]): void =>
+  writeAll(data_dir, [{ statement, values }]);
+
+/** Several changes in one transaction. */
+function writeAll(data_dir: string, changes: readonly Asked[]): void {
+  const url = databases.urlOf(data_dir);
+  if (url !== undefined) {
+    if (changes.some(({ statement }) => /\bjson_set\(/.test(statement))) throw onlyEmbedded("its SQL is SQLite's");
+    databases.runAll(url, changes);
+    const generation = openGeneration(data_dir, () => 0, false);
+    generation.advance();
+    return generation.close();
+  }
   const { sqlite, generation, close } = openDataDir(data_dir, Date.now);
   try {
-    sqlite.run(statement, values);
+    const all = sqlite.transaction(() => {
+      for (const { statement, values } of changes) sqlite.run(statement, [...values]);
+    });
+    all();
     generation.advance();
   } finally {
     close();
@@ -30,6 +45,9 @@ export function write(data_dir: string, statement: string, ...values: Value[]): 
 }
 
 export function read<T = Record<string, Value>>(data_dir: string, statement: string, ...values: Value[]): T[] {
+  const url = databases.urlOf(data_dir);
+  if (url !== undefined && /^explain/i.test(statement)) throw onlyEmbedded("its plans are SQLite's");
+  if (url !== undefined) return databases.runAll(url, [{ statement, values }])[0] as T[];
   using db = openFile(data_dir);
   return db.query<T, Value[]>(statement).all(...values);
 }
@@ -64,6 +82,7 @@ const SNAPSHOT = [
   "select hash, site_id, kind from tokens order by 1",
   "select * from tombstones order by slug",
   "select * from former_slugs order by slug",
+  "select domain, site_id, state, is_primary, hsts from domains order by domain, site_id",
   "select * from leftovers order by site_id",
   "select state, account_id from device_logins order by device_hash",
   "select count(*) from audit",
@@ -71,6 +90,16 @@ const SNAPSHOT = [
 
 /** All of that, each time it is asked; read anew only where somebody has written since, for a thousand tests ask. */
 export function openSnapshots(data_dir: string): Disposable & { take(): unknown } {
+  const url = databases.urlOf(data_dir);
+  if (url !== undefined)
+    return {
+      take: () =>
+        databases.runAll(
+          url,
+          SNAPSHOT.map((statement) => ({ statement, values: [] })),
+        ),
+      [Symbol.dispose]() {},
+    };
   const db = openFile(data_dir);
   let [seen, taken]: [number, unknown] = [-1, null];
   return {
@@ -91,7 +120,7 @@ export function snapshot(data_dir: string): unknown {
 }
 
 /** The id of the `n`th version that `addVersions` adds. */
-export const idOfVersion = (n: number): string => n.toString(16).padStart(16, "0");
+export const idOfVersion = (n: number): string => `0${100_000_000_000_000 + n}`;
 
 const COUNTED = "with recursive n(n) as (select 1 union all select n + 1 from n where n < ?1)";
 
@@ -101,7 +130,8 @@ export function addVersions(data_dir: string, { site_id }: { site_id: string }, 
     data_dir,
     `${COUNTED} insert into versions (site_id, version_id, digest, title, created_at, files, bytes, spa_enabled, spa_rule,
        live_since, listed_no)
-     select ?2, printf('%016x', n), printf('%064x', n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5, n = ?1, 'config',
+     select ?2, '0' || (100000000000000 + n), '0000000000000000000000000000000000000000000000000' || (100000000000000 + n), 'version ' || n, '2026-11-22T00:00:00.000Z', 1, 5,
+       case when n = ?1 then 1 else 0 end, 'config',
        1, n + (select max(listed_no) from versions where site_id = ?2)
      from n`,
     count,
@@ -127,21 +157,15 @@ export function addVersions(data_dir: string, { site_id }: { site_id: string }, 
 
 /** Sites of an account, newest last, ten at a time; without files. */
 export function addSites(data_dir: string, { account_id }: { account_id: string }, count: number): void {
-  using db = openFile(data_dir, "db", false);
-  const add = db.transaction(() => {
-    db.run(
-      `${COUNTED} insert into sites (site_id, slug, owner_account_id, created_at, live_version_id, stored_versions)
-       select printf('site_%020d', n), printf('many-%d', n), ?2, printf('2026-11-22T00:00:00.%03dZ', n / 10), 'v', 1 from n`,
-      [count, account_id],
-    );
-    db.run(
-      `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled, spa_rule,
-         live_since, listed_no)
-       select printf('site_%020d', n), 'v', '', '', 1, 1, 0, 'none', 1, 1 from n`,
-      [count],
-    );
-  });
-  add();
+  const sites = `${COUNTED} insert into sites (site_id, slug, owner_account_id, created_at, live_version_id, stored_versions)
+    select 'site_0' || (1000000000000000000 + n), 'many-' || n, ?2, '2026-11-22T00:00:00.' || (100 + n / 10) || 'Z', 'v', 1 from n`;
+  const versions = `${COUNTED} insert into versions (site_id, version_id, digest, created_at, files, bytes, spa_enabled,
+      spa_rule, live_since, listed_no)
+    select 'site_0' || (1000000000000000000 + n), 'v', '', '', 1, 1, 0, 'none', 1, 1 from n`;
+  writeAll(data_dir, [
+    { statement: sites, values: [count, account_id] },
+    { statement: versions, values: [count] },
+  ]);
 }
 
 /** Sessions of an account that are in use; newest last. */
@@ -149,7 +173,7 @@ export const addSessions = (data_dir: string, { account_id }: { account_id: stri
   write(
     data_dir,
     `${COUNTED} insert into sessions (session_id, hash, account_id, created_at, last_used_at, client)
-     select printf('sess_%020d', n), 'many-' || n, ?2, '2099-01-01', '2099-01-01', 'a client' from n`,
+     select 'sess_0' || (1000000000000000000 + n), 'many-' || n, ?2, '2099-01-01', '2099-01-01', 'a client' from n`,
     count,
     account_id,
   );

@@ -1,5 +1,6 @@
 /** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
 import { join } from "node:path";
+import { databases, onlyEmbedded } from "./database-server.ts";
 import { SVC_SERVER } from "./process.ts";
 
 export interface CommandResult {
@@ -14,6 +15,7 @@ export async function operator(
   argv: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): Promise<CommandResult> {
+  if (databases.urlOf(data_dir) !== undefined) throw onlyEmbedded("operators' commands know no other yet (SCALE 1)");
   const child = Bun.spawn([...SVC_SERVER, ...argv, "--data-dir", data_dir], {
     stdin: new Blob([options.input ?? ""]),
     stdout: "pipe",

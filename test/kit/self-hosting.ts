@@ -1,10 +1,11 @@
-/** Texts that docs/server-in-ten-minutes.md and docs/self-hosting.md have an operator paste. */
+/** Texts that docs/server-in-ten-minutes.md, docs/self-hosting.md and docs/watching.md have an operator paste. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
 
 const manual = (name: string): string => readFileSync(join(ROOT, "docs", name), "utf8");
 export const SELF_HOSTING = manual("self-hosting.md");
+export const WATCHING = manual("watching.md");
 export const TEN_MINUTES = manual("server-in-ten-minutes.md");
 
 export interface Block {
@@ -16,7 +17,7 @@ export interface Block {
 export const blocksOf = (page: string): Block[] =>
   [...page.matchAll(/^```(\w*)\n([\s\S]*?)^```$/gm)].map(([, language = "", text = ""]) => ({ language, text }));
 
-const BLOCKS = [...blocksOf(TEN_MINUTES), ...blocksOf(SELF_HOSTING)];
+const BLOCKS = [...blocksOf(TEN_MINUTES), ...blocksOf(SELF_HOSTING), ...blocksOf(WATCHING)];
 
 /** The one block of this language that has these words. */
 export function block(language: string, words: string): string {

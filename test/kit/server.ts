@@ -7,7 +7,9 @@ import { type Service, startService } from "../../src/server/service.ts";
 import { haveChildrenOf } from "../../src/run/program.ts";
 import { hashToken, newToken } from "../../src/base/tokens.ts";
 import type { Healed, Warning } from "../../src/base/types.ts";
+import type { StoreAddress } from "../../src/store/index.ts";
 import { count, write } from "./database.ts";
+import { databases } from "./database-server.ts";
 import { removeFolder } from "./process.ts";
 import { zipOf } from "./zip.ts";
 
@@ -46,6 +48,7 @@ export const UNLIMITED = {
   SVC_RATE_BULK_ATTACH: "off",
   SVC_RATE_REPORT: "off",
   SVC_RATE_ACCESS: "off",
+  SVC_RATE_DOMAIN: "off",
 };
 
 export const ZIP = { "content-type": "application/zip" };
@@ -83,6 +86,10 @@ export class TestServer {
   get base_url(): string {
     return this.running.config.base_url;
   }
+  /** The address of its store. */
+  get address(): StoreAddress {
+    return databases.addressOf(this.data_dir);
+  }
   get port(): number {
     return this.running.config.port;
   }
@@ -92,18 +99,28 @@ export class TestServer {
     const env = Object.assign({ ...UNLIMITED }, ...settings.filter((setting) => typeof setting === "object"));
     const config = readConfig(["--port", "0", "--log", "off", "--data-dir", this.data_dir, ...flags], env);
     haveChildrenOf(process.env["SVC_TEST_SERVER"] || null);
-    this.service = await startService(config, { now: this.now, goodbye_ms: 0 });
+    const database_url = await databases.give(this.data_dir);
+    const bucket = databases.bucketOf(this.data_dir);
+    const stored = { ...config, ...(database_url && { database_url }), ...(bucket && { bucket }) };
+    this.service = await startService(stored, { now: this.now, goodbye_ms: 0 });
   }
 
+  /** A request by address, whatever certificate the server has. */
+  reach(path: string, init: RequestInit = {}): Promise<Response> {
+    const config = this.service?.config;
+    const scheme = config?.tls_cert || config?.acme ? "https" : "http";
+    const tls = { rejectUnauthorized: false };
+    return fetch(`${scheme}://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init, tls } as RequestInit);
+  }
   /** The API, by the name that clients use. */
   api(path: string, init: RequestInit = {}): Promise<Response> {
-    return fetch(`http://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init });
+    return this.reach(path, init);
   }
   /** A site, by its slug (or `<version_id>--<slug>`). */
   site(slug: string, path = "/", init: RequestInit = {}): Promise<Response> {
     const headers = new Headers(init.headers);
     headers.set("host", `${slug}.localhost:${this.port}`);
-    return fetch(`http://127.0.0.1:${this.port}${path}`, { redirect: "manual", ...init, headers });
+    return this.reach(path, { ...init, headers });
   }
 
   /** `POST /sites` with any body. */
@@ -188,11 +205,11 @@ export class TestServer {
   }
   /** Whatever touches this site's row fails there, as a disk or a crash would. */
   breakAt(event: "update" | "delete", { site_id }: Site): void {
-    this.write(`create trigger broken before ${event} on sites when old.site_id = '${site_id}'
-      begin select raise(abort, 'broken'); end`);
+    for (const statement of databases.trigger(this.data_dir, event, `old.site_id = '${site_id}'`))
+      this.write(statement);
   }
   mend(): void {
-    this.write("drop trigger broken");
+    this.write(databases.urlOf(this.data_dir) === undefined ? "drop trigger broken" : "drop trigger broken on sites");
   }
 
   /** How many rows a table has. */
@@ -213,6 +230,7 @@ export class TestServer {
   }
   async [Symbol.asyncDispose](): Promise<void> {
     await this.stop();
+    await databases.drop(this.data_dir);
     await removeFolder(this.data_dir);
   }
 }
@@ -224,8 +242,8 @@ async function result(response: Response): Promise<DeployResult> {
 }
 
 /** The same calls as of a server in the test's own process. */
-export const callsOf = ({ port, base_url }: { port: number; base_url: string }): TestServer =>
-  new TestServer("", { config: { port, base_url } } as unknown as Service);
+export const callsOf = (config: { port: number; base_url: string; tls_cert?: string }): TestServer =>
+  new TestServer("", { config } as unknown as Service);
 
 /** `await using server = await startServer("--max-files", "5")`, or `server[Symbol.asyncDispose]()` in afterAll. */
 export async function startServer(...flags: Setting[]): Promise<TestServer> {

@@ -75,6 +75,7 @@ describe("CONTRACT 4.4 and 5: the account", () => {
     await make(200, { name: "One", scopes: ["preview"], site_ids: [mine.site_id] });
     await make(400, { name: "CI", scopes: [] });
     await held.ask("GET", `/sites/${mine.site_id}`, 200, { headers: bearer(token) });
+    await held.ask("GET", "/account/domains", 200, { headers });
     expect((await held.ask("GET", "/account/tokens", 200, { headers })).body.tokens).toHaveLength(2);
     const deploy = { body: page("x"), headers: { ...ZIP, ...bearer(token) }, code: "scope_missing" };
     expect((await held.ask("POST", `/sites/${mine.site_id}/deploys`, 403, deploy)).body.needed).toBe("deploy");

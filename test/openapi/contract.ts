@@ -54,6 +54,7 @@ function patternOf(template: string): { pattern: RegExp; fixed: number } {
   const text = template
     .replaceAll(".", "\\.")
     .replace(/\{page\}/, ".+")
+    .replace(/\{domain\}/, "[A-Za-z0-9._~%-]{1,1000}")
     .replace(/\{\w+\}/g, "[A-Za-z0-9_-]{1,64}");
   return { pattern: new RegExp(`^${text}$`), fixed: template.replace(/\{\w+\}/g, "").length };
 }

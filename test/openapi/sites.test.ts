@@ -1,6 +1,7 @@
 /** BEYOND 13: what the API answers of sites and of itself is what its description says, with no member more or less. Each call is asked
  *  with success, and with most of what refuses it. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
+import { startDnsServer } from "../kit/dns-server.ts";
 import { bearer, type Person, signUp } from "../kit/people.ts";
 import { type DeployResult, NOBODYS_ID, startServer, ZIP } from "../kit/server.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -44,6 +45,20 @@ describe("BEYOND 0 and 5: settings and explanations", () => {
     await held.ask("PATCH", path, 400, { body: { skew: "no" }, headers: M(), code: "invalid_input" });
     const owned = { body: { skew: false }, headers: bearer(own.manage_token), code: "unauthorized" };
     await held.ask("PATCH", at("/settings", own), 401, owned);
+  });
+
+  test("statistics, of a visit and a broken link", async () => {
+    await using server = await startServer();
+    const other = new HeldServer(server, held.contract);
+    const told = (await other.ask("POST", "/sites", 200, { body: zipOf(PAGE), headers: ZIP })).body;
+    const headers = bearer(told.manage_token);
+    for (const path of ["/", "/indx.html"]) {
+      const from = { "user-agent": "Mozilla/5.0", "sec-fetch-dest": "document", referer: "https://news.example/" };
+      await server.site(told.slug, path, { headers: from });
+    }
+    await other.ask("GET", `${at("/stats", told)}?days=2`, 200, { headers });
+    await held.ask("GET", at("/stats"), 200, { headers: M() });
+    await held.ask("GET", `${at("/stats")}?days=401`, 400, { headers: M(), code: "invalid_input" });
   });
 
   test("an address of each kind, and what is none", async () => {
@@ -130,6 +145,39 @@ test("BEYOND 17: a site's name, given and refused", async () => {
   await held.ask("PUT", path, 403, { body: { slug: "x-y-z" }, headers: bob.bearer, code: "forbidden" });
   const old = `${at("/explain", own)}?url=${encodeURIComponent(String(own.url))}`;
   expect((await held.ask("GET", old, 200, { headers: ann.bearer })).body.by).toBe("former_name");
+});
+
+test("BEYOND 10: domains, added, proved, changed, removed and refused", async () => {
+  await using dns = await startDnsServer();
+  const domained = await startHeld({ SVC_DNS: dns.address });
+  await using _ = domained.server;
+  const cat = await signUp(domained.server);
+  const headers = cat.bearer;
+  const deploy = async (name: string, as: Record<string, string>) =>
+    (await domained.ask("POST", "/sites", 200, { body: page(name), headers: { ...ZIP, ...as } })).body;
+  const [mine, free] = [await deploy("mine", headers), await deploy("free", {})];
+  const path = at("/domains", mine);
+  const added = { body: { domain: "www.example.org" }, headers };
+  const { records } = (await domained.ask("POST", path, 201, added)).body;
+  await domained.ask("POST", path, 200, added);
+  await domained.ask("POST", path, 400, { body: { domain: "localhost" }, headers, code: "invalid_domain" });
+  await domained.ask("GET", path, 200, { headers });
+  await domained.ask("GET", at("/domains", free), 403, { headers: bearer(free.manage_token), code: "owner_required" });
+  const one = `${path}/www.example.org`;
+  await domained.ask("POST", `${one}/verify`, 409, { headers, code: "domain_unproved" });
+  await domained.ask("PATCH", one, 409, { body: { primary: true }, headers, code: "domain_unproved" });
+  dns.set(records[0].name, "TXT", [records[0].value]);
+  await domained.ask("POST", `${one}/verify`, 200, { headers });
+  const other = await deploy("other", headers);
+  await domained.ask("POST", at("/domains", other), 201, added);
+  const theirs = at("/domains/www.example.org/verify", other);
+  await domained.ask("POST", theirs, 409, { headers, code: "domain_taken" });
+  await domained.ask("PATCH", one, 400, { body: {}, headers, code: "invalid_input" });
+  await domained.ask("PATCH", one, 200, { body: { primary: true }, headers });
+  await domained.ask("GET", "/account/domains", 200, { headers });
+  await domained.ask("DELETE", one, 200, { headers });
+  await domained.ask("DELETE", one, 404, { headers, code: "not_found" });
+  for (const done of domained.answered) held.answered.add(done);
 });
 
 test("BEYOND 8: a site's password, set, read, removed and refused", async () => {

@@ -1,16 +1,16 @@
-/** CONTRACT 7: what an operator watches. docs/self-hosting.md names every line of the log, its alerts and the dashboard ask
+/** CONTRACT 7: what an operator watches. docs/watching.md names every line of the log, its alerts and the dashboard ask
  *  for figures that /metrics has. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { ROOT } from "../kit/paths.ts";
-import { block, SELF_HOSTING } from "../kit/self-hosting.ts";
+import { block, WATCHING } from "../kit/self-hosting.ts";
 import { JOBS } from "../../src/upkeep/jobs.ts";
 import { startServer } from "../kit/server.ts";
 
 setDefaultTimeout(60_000);
 
-const section = (heading: string): string => SELF_HOSTING.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
+const section = (heading: string): string => WATCHING.split(`\n## ${heading}\n`)[1]!.split("\n## ")[0]!;
 
 describe("the log", () => {
   const SERVER = /^src\/(?!web\/browser|cli|client|comments\/widget)/;

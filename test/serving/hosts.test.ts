@@ -7,6 +7,8 @@ const UNKNOWN = { kind: "unknown" };
 const INVALID = { kind: "invalid" };
 const site = (slug: string, version_id: string | null = null) => ({ kind: "site", slug, version_id });
 const preview = (name: string, slug: string) => ({ ...site(slug), preview: name });
+/** A site may have it (BEYOND 10). */
+const domain = (name: string) => ({ kind: "domain", domain: name });
 const VERSION = "0123456789abcdef";
 
 const local = hostParser({ base_url: "http://localhost:8787", sites_domain: "localhost:8787" });
@@ -32,15 +34,15 @@ test.each([
   ["a--b--c.localhost", local, UNKNOWN],
   [`${VERSION}--a--b.localhost`, local, UNKNOWN],
   ["a.b.localhost", local, UNKNOWN],
-  ["example.com", local, UNKNOWN],
+  ["example.com", local, domain("example.com")],
   ["10.0.0.1", local, UNKNOWN],
   ["127.0.0.1", real, UNKNOWN],
   ["[::1]:80", real, UNKNOWN],
   ["api.svc.example", real, API],
   ["a.sites.example", real, site("a")],
   ["sites.example", real, UNKNOWN],
-  ["evilsites.example", real, UNKNOWN],
-  ["a.evilsites.example", real, UNKNOWN],
+  ["evilsites.example", real, domain("evilsites.example")],
+  ["a.evilsites.example", real, domain("a.evilsites.example")],
   ["xn--bcher-kva.sites.example", real, UNKNOWN],
   [`${"a".repeat(64)}.sites.example`, real, UNKNOWN],
   ["-a.sites.example", real, UNKNOWN],

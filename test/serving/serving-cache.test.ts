@@ -87,6 +87,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
       firstUpload: async () => null,
     },
     previews: { shown: async () => [] },
+    domains: { at: async () => null, activeOf: async () => [] },
     blobs: {
       read: async ({ sha256 }) => (asked.blobs++, new Uint8Array(bytes_each).fill(sha256.length)),
       open: () => Promise.reject(new Error("nothing here is large")),

@@ -2,7 +2,8 @@
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { openServing, prepareDataDir } from "../../src/store/index.ts";
+import { openServing } from "../../src/store/index.ts";
+import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { AUDIT } from "../../src/store/audit.ts";
 import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { startWriter } from "../../src/store/writer.ts";

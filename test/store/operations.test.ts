@@ -69,15 +69,17 @@ test("a connection that only reads runs its reads, and asks another thread for a
   const asked: string[] = [];
   const backend: Backend = {
     db: {
-      read: async <T>(_: Op<T>) => "read here" as T,
+      read: async <T>(_: () => Op<T>) => "read here" as T,
+      note: async () => expect.unreachable(),
       write: async () => expect.unreachable(),
       change: async () => expect.unreachable(),
     },
     place: {
-      put: async () => {},
-      *allThere() {
-        return true;
-      },
+      put: async () => ({
+        *allThere() {
+          return true;
+        },
+      }),
       makeRoom: () => false,
     },
     now: () => 0,

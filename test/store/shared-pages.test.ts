@@ -18,7 +18,8 @@ import {
   writeFileSync,
 } from "node:fs";
 import { basename, join } from "node:path";
-import { openFigures, prepareDataDir } from "../../src/store/index.ts";
+import { openFigures } from "../../src/store/index.ts";
+import { prepareDataDir } from "../../src/store/sqlite/prepare.ts";
 import { operate } from "../kit/operator.ts";
 import {
   ended,

@@ -47,10 +47,11 @@ beforeEach(async () => {
   backend = {
     db: sqliteDb(sqlite, () => void heard++),
     place: {
-      put: async () => {},
-      *allThere() {
-        return true;
-      },
+      put: async () => ({
+        *allThere() {
+          return true;
+        },
+      }),
       makeRoom: () => made_room++ === 0,
     },
     now: () => NOW,
@@ -258,7 +259,7 @@ test.each([
   ["run", () => INSERT.run("hold_x", NOW)],
   ["each", () => INSERT.each([["hold_x", NOW]], "text int8")],
 ] as const)("a read that yields `%s` throws and writes nothing", async (_, op) => {
-  const thrown = await backend.db.read<unknown>(op()).catch((error: unknown) => error);
+  const thrown = await backend.db.read<unknown>(op).catch((error: unknown) => error);
   expect(thrown).toMatchObject({ message: expect.stringContaining("A read may only ask") });
   expect(sqlite.query("select * from holds").all()).toEqual([]);
 });

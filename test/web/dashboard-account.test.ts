@@ -41,6 +41,58 @@ describe("the page", () => {
   });
 });
 
+describe("usage", () => {
+  const sized = (bytes: number, salt: string) => ({ "index.html": `${salt}${"x".repeat(bytes - salt.length)}` });
+  const usageIn = (html: string): string => /<section aria-labelledby="usage">[\s\S]*?<\/section>/.exec(html)![0];
+
+  test("WEB 8: says what `GET /account/usage` says, as a bar that is also text", async () => {
+    await using own = await startServer({ SVC_QUOTA_ACCOUNT: "10k" });
+    const ann = await visitorOf(own);
+    expect(usageIn((await ann.read("/dashboard/account")).html)).not.toContain("Largest sites");
+    const site = await ann.deploy(sized(2048, "a"));
+    await ann.redeploy(site, sized(3072, "b"));
+    const { html, text } = await ann.read("/dashboard/account");
+    expect(text).toContain("Usage 5 KB of 10 KB 1 site · 2 versions · 0 previews · 0 deploy tokens · 0 domains");
+    const { body } = await call(own, "GET", "/account/usage", undefined, { cookie: ann.cookie });
+    expect(body).toMatchObject({ bytes: 5120, quota_bytes: 10_240, sites: 1, versions: 2 });
+    expect(html).toMatch(/<meter\s+aria-label="Room"\s+min="0"\s+max="10240"\s+value="5120"\s+high="8192"/);
+    expect(text).not.toContain("svc versions prune");
+  });
+
+  test("WEB 8: from 80 % on it says how room is made, and once it is full that new content is refused", async () => {
+    await using own = await startServer({ SVC_QUOTA_ACCOUNT: "10k" });
+    const ann = await visitorOf(own);
+    const site = await ann.deploy(sized(8192, "a"));
+    expect((await ann.read("/dashboard/account")).text).toMatch(
+      /It is nearly full\. Delete versions .* svc versions prune/,
+    );
+    await ann.redeploy(site, sized(2048, "b"));
+    expect((await ann.read("/dashboard/account")).text).toContain("It is full: new content is refused.");
+  });
+
+  test("WEB 8: the ten sites that take the most room, the largest first, each with the way to its versions", async () => {
+    const ann = await visitorOf(server);
+    const ids: string[] = [];
+    for (let i = 1; i <= 12; i++) ids.push((await ann.deploy(sized(i * 1024, `${i}`))).site_id);
+    await ann.change({ site_id: ids[11]! }, { label: "The largest" });
+    const { html, text } = await ann.read("/dashboard/account");
+    const listed = [...usageIn(html).matchAll(/href="\/dashboard\/sites\/(\w+)\/versions"/g)].map(([, id]) => id);
+    expect(listed).toEqual(ids.slice(2).reverse());
+    expect(text).toContain("The 10 sites that take the most room Versions of The largest 1 version 12 KB");
+    const bob = await visitorOf(server);
+    expect((await bob.read("/dashboard/account")).text).not.toContain("The largest");
+  });
+
+  test("BEYOND 0: with SVC_QUOTA_ACCOUNT=off it says that there is no limit, and has no bar", async () => {
+    await using own = await startServer({ SVC_QUOTA_ACCOUNT: "off" });
+    const ann = await visitorOf(own);
+    await ann.deploy(sized(2048, "a"));
+    const { html, text } = await ann.read("/dashboard/account");
+    expect(text).toContain("Usage 2 KB, without a limit");
+    expect(html).not.toContain("<meter");
+  });
+});
+
 describe("sessions", () => {
   const idsOf = (html: string): string[] => [...html.matchAll(/sessions\/(sess_\w+)\/end/g)].map(([, id]) => id!);
 

@@ -172,7 +172,7 @@ describe("WEB 6: what was written", () => {
     const { html } = await ann.read(path);
     expect(html).not.toContain("<script>alert");
     const { lines } = cardsIn(html)[0]!;
-    expect(lines).toEqual(["+<script>alert(1)</script>", "+\u202Eabc", `+${"y".repeat(1000)}…`, `+"&amp;'`]);
+    expect(lines).toEqual(["+<script>alert(1)</script>", "+\\u{202e}abc", `+${"y".repeat(1000)}…`, `+"&amp;'`]);
   });
 
   test("a change of line endings alone says so", async () => {
@@ -216,6 +216,47 @@ describe("WEB 6: what was written", () => {
   }, 60_000);
 });
 
+test("WEB 6: characters that turn the direction of writing or hide are codes in lines; tabs and letters of all scripts stay", async () => {
+  const { path } = await versionsOf(
+    { "index.html": INDEX, "a.js": "x\n" },
+    {
+      "index.html": INDEX,
+      "a.js": "if (user !== '\u202eadmin\u2066') {\n\tsalut('\u05e9\u05dc\u05d5\u05dd');\u200b\n",
+    },
+  );
+  const { html } = await ann.read(path);
+  expect(cardsIn(html)[0]!.lines).toEqual([
+    "−x",
+    "+if (user !== '\\u{202e}admin\\u{2066}') {",
+    "+\tsalut('\u05e9\u05dc\u05d5\u05dd');\\u{200b}",
+  ]);
+});
+
+test("WEB 6: two hundred files stand on a page, and its links lead to the rest", async () => {
+  const many = await startServer({ SVC_MAX_FILES: "1000" });
+  try {
+    const bob = await visitorOf(many);
+    const site = await bob.deploy({ "index.html": INDEX });
+    const files = Object.fromEntries(
+      Array.from({ length: 450 }, (_, i) => [`f${String(i).padStart(3, "0")}.txt`, `${i}`]),
+    );
+    await bob.redeploy(site, { "index.html": INDEX, ...files });
+    const path = `/dashboard/sites/${site.site_id}/changes?from=${site.version_id}`;
+    const found: string[] = [];
+    for (let next: string | undefined = path, n = 1; next !== undefined; n++) {
+      const { html, text } = await bob.read(next);
+      expect(text).toContain(`Page ${n} of 3`);
+      found.push(...cardsIn(html).map((card) => card.path));
+      next = /href="([^"]*)" rel="next"/.exec(html)?.[1];
+      next &&= decoded(next);
+    }
+    expect(found.sort()).toEqual(Object.keys(files).sort());
+    expect((await bob.read(`${path}&page=99`)).text).toContain("Page 3 of 3");
+  } finally {
+    await many[Symbol.asyncDispose]();
+  }
+}, 30_000);
+
 describe("WEB 6: pictures", () => {
   const PNG = Buffer.from(
     "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==",
@@ -244,6 +285,19 @@ describe("WEB 6: pictures", () => {
       "x-content-type-options": "nosniff",
       "cache-control": "private, no-store",
     });
+  });
+
+  test("what has a picture's name and is none is shown by its lines or its sizes, never as a picture that is broken", async () => {
+    const pointer = (n: number) => `version https://git-lfs.github.com/spec/v1\nsize ${n}\n`;
+    const { path } = await versionsOf(
+      { "index.html": INDEX, "lfs.png": pointer(1), "was.png": picture(1), "odd.webp": new Uint8Array([0, 1]) },
+      { "index.html": INDEX, "lfs.png": pointer(2), "was.png": "no more", "odd.webp": new Uint8Array([0, 1, 2]) },
+    );
+    const { html } = await ann.read(path);
+    const lines = Object.fromEntries(cardsIn(html).map((card) => [card.path, card.lines]));
+    expect(lines).toEqual({ "lfs.png": ["−size 1", "+size 2"], "odd.webp": [], "was.png": [] });
+    const shown = [...html.matchAll(/<img src="[^"]*" alt="([^"]*)"/g)].map(([, alt]) => alt);
+    expect(shown).toEqual(["Before: was.png"]);
   });
 
   test("what is none by its bytes, is not uploaded, or is another's, is not given", async () => {

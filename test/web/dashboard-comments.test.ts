@@ -174,9 +174,10 @@ describe("threads and queue", () => {
     const reply = await writer.reply(id, "the reply");
     await visitor().report(id, "spam", "only once");
     const rows = `insert into comment_reports (site_id, comment_no, reason, text, created_at)
-      select site_id, (select comment_no from comments where id = ?), reason, 'again', created_at from comment_reports, json_each(?)
+      with recursive many (n) as (values (1) union all select n + 1 from many where n < 100)
+      select site_id, (select comment_no from comments where id = ?), reason, 'again', created_at from comment_reports, many
       where text = 'only once'`;
-    write(server.data_dir, rows, reply, JSON.stringify(Array(100).fill(0)));
+    write(server.data_dir, rows, reply);
     const { text } = await read();
     expect(text).toContain("Reported as spam just now: “only once”");
     expect(text).toContain("and 96 more reports");
@@ -260,6 +261,14 @@ describe("states of the site", () => {
     expect([owner.status, owner.text.includes("Turn them on, then open it as owner.")]).toEqual([400, true]);
   });
 
+  test("comments that are off again before anybody wrote leave no threads to speak of", async () => {
+    await turnOn(server, site, "anonymous");
+    await turnOn(server, site, "off");
+    const { text } = await read();
+    expect(text).toContain("Turn on comments");
+    expect(text).not.toContain("these threads");
+  });
+
   test("a disabled site says why, and is opened by nobody", async () => {
     await turnOn(server, site, "anonymous");
     await visitor().comment("hidden");
@@ -300,9 +309,13 @@ describe("a site's page", () => {
     const { text, html } = await ann.read(own);
     expect(text).toContain("1 comment is reported Look");
     expect(text).toContain("2 comments are waiting for you Approve");
-    expect(text).toContain("2 threads are open Answer");
+    expect(text).not.toContain("open Answer"); // both wait, and are told once
     expect(text).toMatch(/Comments ?2 2 to approve 1 reported/);
     expect(html).toContain(`href="${pathOf()}?show=pending"`);
+    await send("decide", { approve: id });
+    const after = await ann.read(own);
+    expect(after.text).toContain("1 comment is waiting for you Approve");
+    expect(after.text).toContain("1 thread is open Answer");
   });
 });
 

@@ -38,6 +38,8 @@ describe("what strangers send", () => {
     const files = {
       "index.html": `<!doctype html><title>${ENTITIES}</title><img src="${PROBE_PATH}x">`,
       [PROBE_PATH]: "x",
+      _redirects: `/a${PROBE.replaceAll(" ", "")} /b\n${PROBE}\n`,
+      _headers: `/${PROBE.replaceAll(" ", "")}\n  X-A: ${PROBE}\n  ${PROBE}\n`,
     };
     await ann.redeploy(site, files);
     await ann.change(site, { label: PROBE });
@@ -57,6 +59,10 @@ describe("what strangers send", () => {
       `${own}?done=${probe}&page=${probe}`,
       `${own}/changes`,
       `${own}/changes?from=${probe}`,
+      `${own}/rules`,
+      `${own}/rules?url=${encodeURIComponent(`/${PROBE}`)}&show=${probe}&page=${probe}`,
+      `${own}/rules?url=${probe}&method=${probe}`,
+      `${own}/rules?url=/&accept_encoding=${probe}&sec_fetch_dest=${probe}&sec_fetch_site=${probe}`,
       `${own}/delete`,
       "/dashboard/account",
       "/dashboard/account/delete",
@@ -82,6 +88,7 @@ describe("what strangers send", () => {
       [`${own}/versions/${site.version_id}/delete`, { confirm: PROBE }],
       [`${own}/rollback`, { version_id: PROBE }],
       [`${own}/slug`, { slug: PROBE }],
+      [`${own}/skew`, { skew: PROBE }],
       [`${own}/access`, { password: PROBE.repeat(300) }],
       ["/dashboard/delete", { site: site.site_id, confirm: PROBE }],
     ];
@@ -109,7 +116,10 @@ describe("forged writes", () => {
     [`/dashboard/sites/${site}/rollback`, { version_id: "0".repeat(16) }],
     [`/dashboard/sites/${site}/slug`, { slug: "forged-name" }],
     [`/dashboard/sites/${site}/access`, { password: "forged password" }],
+    [`/dashboard/sites/${site}/skew`, { skew: "off" }],
     [`/dashboard/sites/${site}/previews`, { end: "x" }],
+    [`/dashboard/sites/${site}/domains`, { domain: "www.example.org" }],
+    [`/dashboard/sites/${site}/statistics`, { stats: "off" }],
     [`/dashboard/sites/${site}/delete`, { confirm: "x" }],
     [`/dashboard/sites/${site}/versions/0123456789abcdef/delete`, { confirm: "delete" }],
     [`/dashboard/sites/${site}/comments/settings`, { mode: "anonymous" }],
@@ -181,7 +191,10 @@ describe("forged writes", () => {
       [`${own}/rollback`]: `${own}/versions`,
       [`${own}/slug`]: `${own}/settings`,
       [`${own}/access`]: `${own}/settings`,
+      [`${own}/skew`]: `${own}/settings`,
       [`${own}/previews`]: `${own}/previews`,
+      [`${own}/domains`]: `${own}/domains`,
+      [`${own}/statistics`]: `${own}/statistics`,
       [`${own}/delete`]: `${own}/delete`,
       [`${own}/versions/0123456789abcdef/delete`]: `${own}/versions/0123456789abcdef/delete`,
       [`${own}/comments/settings`]: `${own}/comments`,
@@ -212,6 +225,7 @@ describe("forged writes", () => {
       "/dashboard/delete?site=site_x",
       "/dashboard/sites/site_x",
       "/dashboard/sites/site_x/changes?to=1",
+      "/dashboard/sites/site_x/rules?url=/a%26b&page=2",
       "/dashboard/sites/site_x/delete",
       "/dashboard/sites/site_x/comments?show=pending&cursor=x",
       "/dashboard/account",

@@ -64,6 +64,13 @@ describe("600 sites", () => {
       expect(await weight(path)).toBeLessThan(LIGHT);
   });
 
+  test("WEB 8: the account's page names the ten that take the most room, and weighs little", async () => {
+    const { html, text } = await ann.read("/dashboard/account");
+    expect(text).toContain("600 sites");
+    expect(/aria-label="Largest sites"[\s\S]*?<\/ul>/.exec(html)![0].match(/<li>/g)).toHaveLength(10);
+    expect(await weight("/dashboard/account")).toBeLessThan(LIGHT);
+  });
+
   test("WEB 5: a hundred are deleted at once, and no other", async () => {
     const ids = Array.from({ length: 100 }, (_, i): [string, string] => [
       "site",
@@ -98,4 +105,17 @@ describe("1,000 versions", () => {
     const { html } = await ann.read(`${path()}/changes`);
     expect(html.match(/<option value="[0-9a-f]{16}"/g)).toHaveLength(2000);
   });
+});
+
+test("WEB 10: of 2,000 rules and as many headers' lines a page weighs little, explained or not", async () => {
+  const name = "a-rather-long-name-of-a-page";
+  const own = await ann.deploy({
+    "index.html": "<title>x</title>",
+    _redirects: Array.from({ length: 2000 }, (_, i) => `/${i}-${name} /new 301`).join("\n"),
+    _headers: `/*\n${Array.from({ length: 2000 }, (_, i) => `  X-${i}-${name}: ${i}`).join("\n")}\n`,
+  });
+  const path = `/dashboard/sites/${own.site_id}/rules`;
+  for (const query of ["", "?page=21", "?page=41", "?show=warned", "?url=/", `?url=/7-${name}`])
+    expect(await weight(path + query)).toBeLessThan(LIGHT);
+  expect((await ann.read(`${path}?page=41`)).text).toContain("Page 41 of 41");
 });

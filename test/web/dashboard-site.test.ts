@@ -26,9 +26,11 @@ describe("the head", () => {
     expect(text).toContain("Live");
     const tabs = /<nav class="site-tabs"[\s\S]*?<\/nav>/.exec(html)![0];
     expect([...tabs.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!)).toEqual(
-      ["", "/versions", "/previews", "/comments", "/settings"].map((page) => pathOf(site) + page),
+      ["", "/versions", "/previews", "/comments", "/statistics", "/rules", "/domains", "/settings"].map(
+        (page) => pathOf(site) + page,
+      ),
     );
-    expect(text).toMatch(/Overview Versions 1 ?Previews Comments Settings/);
+    expect(text).toMatch(/Overview Versions 1 ?Previews Comments Statistics Rules Domains Settings/);
     expect(tabs).toMatch(/aria-current="page"\s*>\s*Overview/);
     expect((await ann.read(`${pathOf(site)}/settings`)).text).toMatch(/Yours since \d+ \w+\. It does not expire\./);
   });
@@ -52,7 +54,7 @@ describe("the head", () => {
       html.replaceAll(headers.get("x-request-id")!, "<id>").replace(/name="csrf" value="[^"]*"/g, "");
     expect(unknown.status).toBe(404);
     expect(unknown.text).toContain("There is no such site in your account");
-    for (const path of ["", "/versions", "/previews", "/settings", "/changes", "/delete", "/comments"]) {
+    for (const path of ["", "/versions", "/previews", "/rules", "/settings", "/changes", "/delete", "/comments"]) {
       const { status, ...shown } = await ann.read(`/dashboard/sites/${site_id}${path}`);
       expect(status).toBe(404);
       expect(plain({ status, ...shown })).toBe(plain(unknown));
@@ -66,6 +68,7 @@ describe("the head", () => {
       ["comments/resend", { letter: "msg_x" }],
       ["comments/owner", {}],
       ["previews", { end: "x" }],
+      ["skew", { skew: "off" }],
     ];
     for (const [action, fields] of posts) {
       const { status, text } = await ann.send(`/dashboard/sites/${site_id}/${action}`, fields);
@@ -301,6 +304,49 @@ describe("settings", () => {
       : /radiogroup"[^>]*aria-invalid="true"/;
     expect(shown.html).toMatch(marked);
     expect((await server.running.store.sites.byId(site.site_id))!.label).toBeNull();
+  });
+});
+
+describe("the sections of the settings", () => {
+  test("WEB 6: an index leads to each that is there, and to what is set elsewhere", async () => {
+    const site = await ann.deploy(page("One"));
+    const { html } = await ann.read(`${pathOf(site)}/settings`);
+    const index = /<nav class="sections"[\s\S]*?<\/nav>/.exec(html)![0];
+    const hrefs = [...index.matchAll(/href="([^"]+)"/g)].map(([, href]) => href!);
+    const here = hrefs.filter((href) => href.startsWith("#"));
+    expect(here).toEqual(["#settings", "#visitors", "#address", "#former", "#delete"]);
+    const headed = [...html.matchAll(/<section class="card" aria-labelledby="(\w+)">\s*<h2 id="\1"/g)];
+    expect(headed.map(([, id]) => `#${id}`)).toEqual(here);
+    for (const href of hrefs.filter((href) => href.startsWith("/"))) {
+      const [path, id] = href.split("#");
+      const { status, html } = await ann.read(path!);
+      expect([href, status, id === undefined || html.includes(`id="${id}"`)]).toEqual([href, 200, true]);
+    }
+  });
+
+  test("BEYOND 4: files of former versions are given or not, as the API has it; a frozen site keeps its setting", async () => {
+    const site = await ann.deploy(page("One"));
+    const skew = async () => {
+      const answer = await server.api(`/sites/${site.site_id}/settings`, { headers: ann.person.bearer });
+      return ((await answer.json()) as { skew: boolean }).skew;
+    };
+    expect((await ann.read(`${pathOf(site)}/settings`)).text).toContain("and pictures, for 7 days.");
+    const { status, location } = await ann.send(`${pathOf(site)}/skew`, { skew: "off" });
+    expect([status, location, await skew()]).toEqual([303, `${pathOf(site)}/settings?done=saved`, false]);
+    expect((await ann.read(location!)).text).toContain("Give files of former versions");
+    expect((await ann.send(`${pathOf(site)}/skew`, { skew: "maybe" })).status).toBe(400);
+    await ann.send(`${pathOf(site)}/skew`, { skew: "on" });
+    expect(await skew()).toBe(true);
+    server.freeze(site);
+    expect((await ann.send(`${pathOf(site)}/skew`, { skew: "off" })).status).toBe(403);
+    expect(await skew()).toBe(true);
+  });
+
+  test("BEYOND 0: with SVC_SKEW=off there is nothing to choose", async () => {
+    await using own = await startServer({ SVC_SKEW: "off" });
+    const bob = await visitorOf(own);
+    const { text } = await bob.read(`${pathOf(await bob.deploy(page("One")))}/settings`);
+    expect(text).not.toContain("Files of former versions");
   });
 });
 

@@ -30,6 +30,7 @@ const addressOf = (path: string): string =>
     .replace(":id", site.site_id)
     .replace(":chapter", "cli")
     .replace(":version_id", "0123456789abcdef")
+    .replace(":domain", "www.example.org")
     .replace(/:(comment|token|name|delivery)/, "x");
 const own = (): Record<string, string> => ({ host: new URL(server.base_url).host, origin: server.base_url });
 

@@ -58,8 +58,11 @@ test("every page that is linked is there, and those that an account has are amon
     "/dashboard/sites/x/changes",
     "/dashboard/sites/x/comments",
     "/dashboard/sites/x/delete",
+    "/dashboard/sites/x/domains",
     "/dashboard/sites/x/previews",
+    "/dashboard/sites/x/rules",
     "/dashboard/sites/x/settings",
+    "/dashboard/sites/x/statistics",
     "/dashboard/sites/x/versions",
     "/dashboard/sites/x/versions/x/delete",
   ]);

@@ -105,6 +105,15 @@ export const ERROR = named(
         "brand",
       ]),
       slug: string("Of `slug_taken`: the name."),
+      domain: string("Of `domain_taken` and `domain_unproved`: which one."),
+      found: object(
+        {
+          txt: nullable(array(string("A string of the record."), "Null: no server answered.")),
+          cname: nullable(string("Where the record leads.")),
+        },
+        {},
+        { description: "Of `domain_unproved`: what was there." },
+      ),
       path: string("Which file it is about."),
       entry: string("Which entry of the zip it is about."),
       reason: string("Of `abuse_rejected`: what the file looks like."),

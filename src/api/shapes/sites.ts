@@ -305,3 +305,71 @@ export const SETTINGS = named(
     previews: integer("How many."),
   }),
 );
+
+const COUNTED = {
+  views: integer("Pages that were shown."),
+  visitors: integer("Distinct ones: exact where they are few, else within 5 %."),
+  bots: integer("Pages that programs asked for."),
+  misses: integer("Navigations that ended in 404."),
+};
+const DATE = { examples: ["2026-11-28"] };
+
+export const STATISTICS = named(
+  "Statistics",
+  object({
+    site_id: ref(SITE_ID, "Of the site."),
+    from: string("The first day (UTC).", DATE),
+    to: string("The last one.", DATE),
+    enabled: boolean("Visits are counted now."),
+    totals: object(COUNTED),
+    visitors_are: literal(
+      "sum_of_days",
+      "A visitor of two days counts twice: nobody can be told again on another day.",
+    ),
+    days: array(object({ date: string("UTC.", DATE), ...COUNTED }), "Every day, oldest first."),
+    paths: array(object({ path: string("Decoded."), views: integer("How many.") }), "The most viewed, at most 100."),
+    referrers: array(object({ host: string("Another host."), views: integer("How many.") }), "At most 100."),
+    misses: array(
+      object({
+        path: string("Decoded."),
+        hits: integer("How many."),
+        internal: integer("From pages of the site itself."),
+        rule: nullable(string("A line for `_redirects`, to the page that was probably meant.")),
+      }),
+      "Broken links, at most 100.",
+    ),
+  }),
+);
+
+const PROOF = object({
+  type: oneOf("Of the record.", ["TXT", "CNAME"]),
+  name: string("Where it stands in the DNS."),
+  value: string("What it says."),
+});
+
+const TLS = object({
+  state: oneOf("`none`: this server orders no certificate for it.", ["none", "pending", "active", "failed"]),
+  expires_at: nullable(string("When the certificate ends (ISO 8601).")),
+  error: nullable(string("Why the last order failed, in a sentence.")),
+});
+
+const DOMAIN_MEMBERS = {
+  domain: string("Its name: lower case, an IDN as its A-labels.", { examples: ["www.example.org"] }),
+  state: oneOf("`pending`: not proved; `lapsed`: its proof is gone.", ["pending", "active", "lapsed"]),
+  primary: boolean("The site's other hosts lead to it."),
+  hsts: boolean("Browsers are told to insist on https."),
+  records: array(PROOF, "One of them proves it."),
+  verified_at: nullable(string("When it was proved (ISO 8601).")),
+  checked_at: nullable(string("When its proof was last looked up.")),
+  tls: TLS,
+};
+
+export const DOMAIN = named("Domain", object(DOMAIN_MEMBERS));
+export const DOMAIN_LIST = named("Domains", object({ domains: array(ref(DOMAIN, "With what proves it.")) }));
+export const ACCOUNT_DOMAINS = named(
+  "AccountDomains",
+  object(
+    { domains: array(object({ site_id: string("The site that has it."), ...DOMAIN_MEMBERS })) },
+    { more: boolean("There are more than the thousand that are listed.") },
+  ),
+);

@@ -8,7 +8,7 @@ import { ask } from "../service/api.ts";
 import { requireSession } from "../service/which-server.ts";
 import { columns, cut, text } from "../terminal/text.ts";
 import { age, count } from "../terminal/units.ts";
-import { allSites } from "./pages.ts";
+import { allSites } from "./chosen-site.ts";
 import * as account from "../../api/shapes/account.ts";
 import { pick } from "../../api/shapes/builder.ts";
 

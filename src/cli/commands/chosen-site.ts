@@ -1,4 +1,4 @@
-/** The site that a command is about, and the credentials for it. */
+/** The site that a command is about, and the credentials for it; and all sites of an account. */
 import { ask } from "../service/api.ts";
 import { ApiFailure } from "../service/refusal.ts";
 import type { Context, CallWords } from "../command.ts";
@@ -9,8 +9,8 @@ import { isSamePlace, type Link } from "../saved/links.ts";
 import { issuer, type Server } from "../saved/server.ts";
 import { OWN_LINK, session, type Credential } from "../saved/state.ts";
 import { otherWays } from "../service/which-server.ts";
-import type { Shape, Infer } from "../../api/shapes/builder.ts";
-import { allSites } from "./pages.ts";
+import { array, type Infer, object, pick, type Shape } from "../../api/shapes/builder.ts";
+import * as sites from "../../api/shapes/sites.ts";
 import { SITE_RECORD } from "../service/wire.ts";
 
 export interface ChosenSite {
@@ -169,3 +169,23 @@ export function rollbackCommand({ cwd }: Context, { link, site_id }: ChosenSite,
 }
 
 type SiteRecord = Infer<typeof SITE_RECORD>;
+
+const OWNED_SITE = pick(
+  sites.ACCOUNT_SITES.required.sites.items,
+  ...(["site_id", "slug", "label", "url", "created_at"] as const),
+);
+export type OwnedSite = Infer<typeof OWNED_SITE>;
+const SITES_PAGE = object({ sites: array(OWNED_SITE) }, pick(sites.ACCOUNT_SITES, "cursor").required);
+
+/** The account's sites, newest first. The server sends them in pages, which are followed to their end. */
+export async function allSites(server: Server, credential: Credential): Promise<OwnedSite[]> {
+  const all: OwnedSite[] = [];
+  for (let at: string | null = null; ;) {
+    const path: string = at === null ? "/account/sites" : `/account/sites?cursor=${encodeURIComponent(at)}`;
+    const call = { method: "GET", path, credential, repeatable: true } as const;
+    const page: Infer<typeof SITES_PAGE> = await ask(server, call, SITES_PAGE);
+    all.push(...page.sites);
+    if (!page.cursor || page.cursor === at) return all;
+    at = page.cursor;
+  }
+}

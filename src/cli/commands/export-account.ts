@@ -19,7 +19,7 @@ import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { green, text } from "../terminal/text.ts";
 import { count, duration, size } from "../terminal/units.ts";
 import { openSite } from "./chosen-site.ts";
-import { allSites, type OwnedSite } from "./pages.ts";
+import { allSites, type OwnedSite } from "./chosen-site.ts";
 import { withoutWrap } from "./take-away.ts";
 import { allVersions } from "./versions.ts";
 
@@ -30,7 +30,7 @@ const LONGEST_PAUSE_S = 3600;
 const MOST_BYTES = 1 << 30;
 
 const SETTINGS = pick(sites.SETTINGS, "skew", "stats");
-const SETTINGS_READ = pick(sites.SETTINGS, "skew", "stats", "password");
+const SETTINGS_READ = pick(sites.SETTINGS, "skew", "stats", "password", "domains");
 const EXPORTED_VERSION = object({
   version_id: string(),
   title: nullable(string()),
@@ -136,6 +136,16 @@ function oldestFirst<Version extends { version_id: string }>(versions: readonly 
   return [...versions].reverse().filter(({ version_id }) => !seen.has(version_id) && seen.add(version_id));
 }
 
+const DOMAINS_READ = object({ domains: array(pick(sites.DOMAIN, "domain")) });
+
+async function domainsOf(account: Account, site_id: string): Promise<string[]> {
+  const path = `/sites/${site_id}/domains`;
+  const { domains } = await account((server, credential) =>
+    ask(server, { method: "GET", path, credential, repeatable: true }, DOMAINS_READ),
+  );
+  return domains.map(({ domain }) => domain);
+}
+
 async function exportSite(
   context: Context,
   { site_id, label }: OwnedSite,
@@ -181,7 +191,7 @@ async function exportSite(
     }
     versions.push({ version_id, title, created_at, zip });
   }
-  const { skew, stats, password } = settings;
+  const { skew, stats, password, domains } = settings;
   return {
     site_id,
     slug,
@@ -190,7 +200,7 @@ async function exportSite(
     spa: spa.rule === "setting" ? spa.enabled : null,
     settings: { skew, stats },
     ...(password && { password }),
-    domains: [],
+    domains: domains > 0 ? await domainsOf(account, site_id) : [],
     versions,
   };
 }

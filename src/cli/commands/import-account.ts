@@ -200,7 +200,7 @@ export async function importAll(context: Context, given: CallWords): Promise<voi
     const progress = checkProgress((await readJson(at)) ?? {}, at);
     const here = (progress[server.origin] ??= {});
     const work = { folder, account, spinner, save: () => writeJson(at, progress) };
-    const all: { from: string; site: Imported }[] = [];
+    const all: { from: string; domains: readonly string[]; site: Imported }[] = [];
     for (const from of exported) {
       const site = await importSite(
         work,
@@ -212,7 +212,7 @@ export async function importAll(context: Context, given: CallWords): Promise<voi
         const message = `The site that ${from.slug} was imported to is gone. Remove it from ${join(folder, IMPORT)}, and run this again: it is made anew.`;
         throw new Failure("unknown_site", message);
       });
-      all.push({ from: from.slug, site });
+      all.push({ from: from.slug, domains: from.domains, site });
     }
     return all;
   });
@@ -226,8 +226,12 @@ export async function importAll(context: Context, given: CallWords): Promise<voi
   if (given.json) return terminal.json({ ok: true, sites: rows });
   terminal.say(text`\n  ${green("✓")} ${count(rows.length, "site")}: the former name, and where it is now`);
   for (const { from, url } of rows) terminal.result(`${from} ${url}`);
-  for (const { site } of made) {
+  for (const { site, domains } of made) {
     const { url, password } = site;
     if (password !== null) terminal.insist(text`  ${yellow("!")} Visitors of ${url} need a new password: ${password}`);
+    for (const domain of domains) {
+      const way = svc(`domain add ${domain} --site ${site.site_id}`);
+      terminal.say(text`  ${yellow("!")} ${url} was at ${domain}. When its records are to lead here: ${way}`);
+    }
   }
 }

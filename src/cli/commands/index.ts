@@ -3,7 +3,7 @@
  *  is named. */
 import { group, JSON_FLAG, QUIET_FLAG, SITE_FLAG, TOKEN_FLAG, type Command, type Flag } from "../command.ts";
 import { COMMENTS } from "./comments/index.ts";
-import { ACCESS, MOVING } from "./second-day.ts";
+import { ACCESS, DOMAINS, MOVING, VISITS } from "./second-day.ts";
 import { TARGETS, type SkillTarget } from "./skill-targets.ts";
 
 const DRY_RUN_FLAG: Flag = { name: "dry-run", help: "show what would change and what is wrong; store nothing" };
@@ -172,6 +172,7 @@ export const COMMANDS: readonly Command[] = [
     flags: [SITE_FLAG, TOKEN_FLAG, JSON_FLAG, { ...QUIET_FLAG, help: "leave out what was tried" }],
     run: (...call) => import("./explain.ts").then(({ explain }) => explain(...call)),
   },
+  VISITS,
   {
     name: "pull",
     arguments: ["[<site> [folder]…]"],
@@ -300,6 +301,7 @@ export const COMMANDS: readonly Command[] = [
     run: (...call) => import("./delete.ts").then(({ remove }) => remove(...call)),
   },
   ...ACCESS,
+  ...DOMAINS,
   {
     name: "tokens",
     arguments: ["revoke"],

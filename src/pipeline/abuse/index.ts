@@ -13,7 +13,7 @@ import { isMarkup, mediaType } from "../../base/media-types.ts";
 import { readings } from "./readings.ts";
 import type { Judged, Signal } from "./signal.ts";
 import { SIGNALS } from "./suspicions.ts";
-import { leak } from "./sinks.ts";
+import { leak } from "./collectors.ts";
 import { show } from "../show.ts";
 import { type Budget, JUDGING_MS, NO_LIMIT, Spent } from "../budget.ts";
 

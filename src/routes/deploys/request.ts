@@ -41,11 +41,13 @@ const storageFull = (sentence: string): Refusal =>
 
 /** Deploys without an account end before the disk is full: the last room is for accounts. */
 function refuseUnlessRoom({ store, config, uploads }: ApiParts, owned: boolean): void {
-  const { max_bytes, max_files, disk_high } = config;
-  if (!store.hasRoomFor(max_bytes, max_files, uploads.bytes())) {
+  const { max_bytes, max_zip_bytes, max_files, disk_high, bucket } = config;
+  // With a bucket the upload alone comes to this disk.
+  const [bytes, files] = bucket === undefined ? [max_bytes, max_files] : [max_zip_bytes, 1];
+  if (!store.hasRoomFor(bytes, files, uploads.bytes())) {
     throw storageFull("The server's disk is nearly full, so it takes no deploys.");
   }
-  if (!owned && disk_high !== null && store.diskUse() >= disk_high) {
+  if (!owned && bucket === undefined && disk_high !== null && store.diskUse() >= disk_high) {
     throw storageFull("The server's disk is filling up, so it takes no deploys without an account for now.");
   }
 }

@@ -8,7 +8,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import type { Bytes } from "../../base/types.ts";
 import { randomName } from "../../base/random.ts";
-import { BUCKET, isInside, namesBucket } from "../../config/setting.ts";
+import { isInside, namesBucket, type S3Access } from "../../config/setting.ts";
+import { type BucketCalls, openBucket } from "./bucket.ts";
 import { durable } from "./durable.ts";
 
 interface PlacedFile {
@@ -37,35 +38,9 @@ export interface BackupPlace {
   remove(key: string): Promise<void>;
 }
 
-/** The way to a bucket, by the names that tools for S3 have for it. */
-export interface S3Access {
-  /** Null means Amazon's own. */
-  endpoint: string | null;
-  region: string | null;
-  access_key_id: string | null;
-  secret_access_key: string | null;
-  session_token: string | null;
-}
-
 /** Throws a sentence for a bucket that cannot be asked. */
-function openPlace(text: string, access: S3Access): BackupPlace {
-  if (!namesBucket(text)) return folderPlace(resolve(text));
-  const [, bucket, prefix = ""] = BUCKET.exec(text) ?? [];
-  if (bucket === undefined) throw new Error("This names no bucket: write s3://bucket/prefix.");
-  const { access_key_id, secret_access_key } = access;
-  if (access_key_id === null || secret_access_key === null) {
-    throw new Error(`For ${text} AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY must be set.`);
-  }
-  const client = new Bun.S3Client({
-    bucket,
-    endpoint: access.endpoint ?? undefined,
-    region: access.region ?? undefined,
-    accessKeyId: access_key_id,
-    secretAccessKey: secret_access_key,
-    sessionToken: access.session_token ?? undefined,
-  });
-  return bucketPlace(text.replace(/\/$/, ""), client, prefix === "" ? "" : `${prefix.slice(1)}/`);
-}
+const openPlace = (text: string, access: S3Access): BackupPlace =>
+  namesBucket(text) ? bucketPlace(openBucket(text, access, PATIENCE)) : folderPlace(resolve(text));
 
 // A folder: a file is copied beside its name and renamed, so that a half file never has a name.
 
@@ -130,7 +105,9 @@ function folderPlace(root: string): BackupPlace {
       await rename(temporary, at(key));
     } catch (error) {
       await rm(temporary, { force: true }).catch(() => {});
-      const why = ["ENOSPC", "EDQUOT"].includes(codeOf(error)) ? "its disk is full" : (error as Error).message;
+      const why = ["ENOSPC", "EDQUOT"].includes((error as NodeJS.ErrnoException).code ?? "")
+        ? "its disk is full"
+        : (error as Error).message;
       throw new Error(`${root} could not keep ${key}: ${why}.`);
     }
     await durable.flushFolder(folder);
@@ -161,16 +138,9 @@ function folderPlace(root: string): BackupPlace {
 /** Whether snapshots are kept in this folder. */
 const holdsSnapshots = (folder: string): boolean => existsSync(join(folder, "snapshots"));
 
-export const backupPlaces = { open: openPlace, namesBucket, holdsSnapshots, liesIn };
+// A bucket.
 
-// A bucket. Requests are signed by the runtime and sent by `fetch`: its own client neither repeats nor gives up.
-
-const TRIES = 3;
-const PAUSE_MS = 500;
-/** For one request, and so many bytes a second more for a body that is sent; and for each piece of one that comes. */
-const PATIENCE_MS = 30_000;
-const BYTES_PER_MS = 200;
-const SIGNED_S = 7200;
+const PATIENCE = { first_ms: 30_000, bytes_per_ms: 200, pause_ms: 500 };
 
 /** A bucket checks these, and refuses a body that was damaged on its way. */
 async function md5Of(path: string): Promise<string> {
@@ -179,47 +149,9 @@ async function md5Of(path: string): Promise<string> {
   return hash.digest("base64");
 }
 
-type Sending = Pick<RequestInit, "body" | "headers"> & { bytes?: number };
-
-const VERBS = { GET: "read", PUT: "keep", DELETE: "remove" } as const;
-
-/** Calls to a bucket. What may have better luck is repeated: no answer, 429 and 5xx. */
-function bucketCalls(name: string, client: Bun.S3Client, prefix: string) {
-  const trouble = (what: string, why: string): Error => new Error(`${name} could not be asked to ${what}: ${why}.`);
-
-  async function patiently<T>(what: string, once: () => Promise<T>): Promise<T> {
-    for (let tried = 1; ; tried++) {
-      try {
-        return await once();
-      } catch (error) {
-        if (isLocal(error)) throw error;
-        if (error instanceof Final) throw trouble(what, error.message);
-        if (tried === TRIES) throw trouble(what, error instanceof Temporary ? error.message : silence(error));
-        await Bun.sleep(PAUSE_MS * 4 ** (tried - 1));
-      }
-    }
-  }
-  async function once(method: keyof typeof VERBS, key: string, { bytes = 0, ...sending }: Sending): Promise<Response> {
-    const url = client.presign(prefix + key, { method, expiresIn: SIGNED_S });
-    const { signal, ...waiting } = patience(PATIENCE_MS + bytes / BYTES_PER_MS);
-    const answer = await fetch(url, { method, signal, ...sending }).finally(waiting.end);
-    if (answer.ok || (answer.status === 404 && method !== "PUT")) return answer;
-    const why = await reasonOf(answer);
-    throw answer.status === 429 || answer.status >= 500 ? new Temporary(why) : new Final(why);
-  }
-  return {
-    /** `take` reads the answer; what breaks off is asked for anew. */
-    call: <T>(method: keyof typeof VERBS, key: string, take: (answer: Response) => Promise<T>, sending: Sending = {}) =>
-      patiently(`${VERBS[method]} ${key}`, async () => take(await once(method, key, sending))),
-    list: (below: string, from: string | undefined) =>
-      patiently(`list ${below}`, () => listed(client, prefix + below, from)),
-  };
-}
-
 const taken = async (): Promise<void> => {};
 
-function bucketPlace(name: string, client: Bun.S3Client, prefix: string): BackupPlace {
-  const { call, list } = bucketCalls(name, client, prefix);
+function bucketPlace({ name, prefix, call, list, pieces }: BucketCalls): BackupPlace {
   return {
     name,
     refuseFor: async () => {},
@@ -254,78 +186,4 @@ function bucketPlace(name: string, client: Bun.S3Client, prefix: string): Backup
   };
 }
 
-/** A refusal that no second try mends. */
-class Final extends Error {}
-class Temporary extends Error {}
-
-/** Troubles of this machine's own disk: no second try helps. */
-const LOCAL = new Set(["ENOENT", "ENOSPC", "EDQUOT", "EACCES", "EPERM", "EROFS", "EIO", "EMFILE", "ENFILE"]);
-
-const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
-const isLocal = (error: unknown): boolean =>
-  LOCAL.has(codeOf(error)) && (error as { syscall?: unknown }).syscall !== "connect";
-
-/** The code alone, a refused connection's or a certificate's: a message may have the signed address in it. */
-function silence(error: unknown): string {
-  const code = codeOf(error);
-  return /^[A-Z][A-Za-z_]{1,60}$/.test(code) ? `it does not answer (${code})` : "it does not answer";
-}
-
-function patience(ms: number) {
-  const late = new AbortController();
-  const timer = setTimeout(() => late.abort(), ms);
-  return { signal: late.signal, end: () => clearTimeout(timer) };
-}
-
-/** A body, however long it takes: only one that stops coming breaks off. */
-async function* pieces(answer: Response): AsyncGenerator<Uint8Array> {
-  const reader = answer.body?.getReader();
-  try {
-    while (reader !== undefined) {
-      const late = Promise.withResolvers<never>();
-      const timer = setTimeout(() => late.reject(new Temporary("it stopped answering")), PATIENCE_MS);
-      const { done, value } = await Promise.race([reader.read(), late.promise]).finally(() => clearTimeout(timer));
-      if (done) return;
-      yield value;
-    }
-  } finally {
-    void reader?.cancel().catch(() => {}); // it is over, or it is asked for anew
-  }
-}
-
-const LONGEST_REASON = 16 * 1024;
-
-/** The code of a bucket's refusal, `NoSuchBucket` say. */
-async function reasonOf(answer: Response): Promise<string> {
-  let text = "";
-  try {
-    for await (const piece of pieces(answer))
-      if ((text += Buffer.from(piece).toString()).length > LONGEST_REASON) break;
-  } catch {} // the status says enough
-  const code = /<Code>(\w{1,60})<\/Code>/.exec(text)?.[1];
-  return `it answered ${answer.status}${code === undefined ? "" : ` ${code}`}`;
-}
-
-async function listed(client: Bun.S3Client, prefix: string, startAfter: string | undefined) {
-  const late = Promise.withResolvers<never>();
-  const timer = setTimeout(() => late.reject(new Temporary("it does not answer")), PATIENCE_MS);
-  try {
-    return await Promise.race([client.list({ prefix, ...(startAfter !== undefined && { startAfter }) }), late.promise]);
-  } catch (error) {
-    throw listError(error);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-/** A bucket's words for troubles that pass. */
-const PASSING = /^(SlowDown|InternalError|ServiceUnavailable|RequestTimeout|TooManyRequests)$/;
-
-/** Its own client tells a bucket's code and no status. */
-function listError(error: unknown): unknown {
-  const code = codeOf(error);
-  const is_word = (error as { name?: unknown }).name === "S3Error" && /^[A-Z][A-Za-z0-9]{1,60}$/.test(code);
-  if (!is_word || ["UnknownError", "ConnectionRefused"].includes(code)) return error;
-  if (code === "InvalidResponse") return new Temporary("it answered with something that is no list");
-  return PASSING.test(code) ? new Temporary(`it says ${code}`) : new Final(`it says ${code}`);
-}
+export const backupPlaces = { open: openPlace, namesBucket, holdsSnapshots, liesIn };

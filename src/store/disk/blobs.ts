@@ -11,6 +11,7 @@ import { randomName } from "../../base/random.ts";
 import { type Begun, durable } from "./durable.ts";
 import { DamagedBlob } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
+import type { Stored } from "../versions.ts";
 
 /** Flushes at once: one by one 200 of them take up to five times as long. */
 const FLUSHED_AT_ONCE = 8;
@@ -182,11 +183,17 @@ function seenAt(path: string): string | null {
   }
 }
 
+/** Found by the hash alone. */
+interface LocalBlobs {
+  read(file: Pick<Stored, "sha256">): ReturnType<Blobs["read"]>;
+  open(file: Pick<Stored, "sha256">): ReturnType<Blobs["open"]>;
+}
+
 /** Files at once: each holds the thread for a tenth of a millisecond a time, and pages would wait for a hundred of them. */
 const HASHED_AT_ONCE = 2;
 
-/** Opens the stored blobs alone, for reading: without a database. */
-export function readBlobs(data_dir: string): Blobs {
+/** Opens blobs that are files, for reading: without a database. */
+export function readBlobs(pathOf: (sha256: string) => string): LocalBlobs {
   const checked = new Map<string, string>(); // sha256 → the file's fingerprint when its hash was right
   const checking = new Map<string, Promise<void>>();
   const hashing = createGate({ width: HASHED_AT_ONCE });
@@ -206,12 +213,12 @@ export function readBlobs(data_dir: string): Blobs {
 
   return {
     async read({ sha256 }) {
-      const bytes = await readFile(blobPath(data_dir, sha256)).catch(unreadable(sha256));
+      const bytes = await readFile(pathOf(sha256)).catch(unreadable(sha256));
       if (contentHash(bytes) !== sha256) throw changed(sha256);
       return new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length) as Bytes;
     },
     open({ sha256 }) {
-      const path = blobPath(data_dir, sha256);
+      const path = pathOf(sha256);
       // Bun opens the file in this thread, too: 2 us; asking another thread takes a quarter of such a request.
       const seen = seenAt(path);
       return seen !== null && checked.get(sha256) === seen ? Bun.file(path) : check(sha256, path);

@@ -19,6 +19,7 @@ const PURPOSES = [
   "webhook",
   "rates",
   "access",
+  "domains",
 ] as const;
 
 export type Secrets = Readonly<Record<(typeof PURPOSES)[number], string>>;

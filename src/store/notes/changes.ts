@@ -1,11 +1,12 @@
-/** The base of every change of comments: a site that takes it, its number, who makes it, and its line in the history. */
+/** The base of every change of comments: a site that takes it, its number, who makes it, its line in the history; and the places of passages, which
+ *  change with the version. */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
-import type { Author, EventAction, AuthorKind, NoteEvent } from "../notes.ts";
-import { type Op, read, statement } from "../operation.ts";
+import type { AnchorRow, Author, AuthorKind, CarriedRow, EventAction, NoteEvent } from "../notes.ts";
+import { type Op, read, statement, write } from "../operation.ts";
 import { refusals, refuseUnlessCommentable } from "../refusals.ts";
 import { siteRows } from "../sites.ts";
-import { noteRows, type Revised, type State, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
+import { noteRows, type Revised, type State, type ThreadRow, UNSHOWN_NAME, WITH_PERSON } from "./rows.ts";
 
 /** One change: when, and its number among those of the site. */
 export interface NumberedChange {
@@ -173,4 +174,57 @@ function* history(site_id: string, id: string): Op<NoteEvent[]> {
 export const HISTORY = {
   /** Oldest first. */
   history: read((_, site_id: string, id: string) => history(site_id, id)),
+};
+
+// The passages of a site's threads, to be carried from one version to the next.
+
+const quoted = statement<ThreadRow & { id: string }>(
+  `select r.id, t.page, t.status, t.exact, t.prefix, t.suffix, t.carried, t.found_version_id, t.found_start, t.found_end
+   from threads t join comments r on r.comment_no = t.thread_no
+   where t.site_id = ? and t.exact is not null and r.state in ('public', 'pending', 'erased') order by t.thread_no`,
+);
+
+function* anchorsOf(site_id: string): Op<AnchorRow[]> {
+  const rows = yield* quoted.all(site_id);
+  return rows.map((row) => ({
+    id: row.id,
+    page: row.page,
+    status: row.status,
+    quote: noteRows.quoteOf(row)!,
+    carried: row.carried!,
+    place: noteRows.placeOf(row),
+  }));
+}
+
+// A thread that stays where it was has not changed for anybody.
+const setPlace = statement(
+  `update threads set
+     changed_no = case when carried is not distinct from ?3 and found_start is not distinct from coalesce(?5, found_start)
+       and found_end is not distinct from coalesce(?6, found_end) then changed_no else ?7 end,
+     carried = ?3, found_version_id = coalesce(?4, found_version_id),
+     found_start = coalesce(?5, found_start), found_end = coalesce(?6, found_end)
+   where site_id = ?1 and thread_no = (select comment_no from comments where id = ?2 and site_id = ?1)`,
+);
+
+/** Within the transaction that moves the live version, or after it. */
+function* carryAnchors(site_id: string, rows: readonly CarriedRow[]): Op<void> {
+  if (rows.length === 0) return;
+  const no = yield* changes.nextNumber(site_id);
+  const values = rows.map(({ id, carried, place }) => [
+    site_id,
+    id,
+    carried,
+    place?.version_id ?? null,
+    place?.start ?? null,
+    place?.end ?? null,
+    no,
+  ]);
+  yield* setPlace.each(values, "text text text text int8 int8 int8");
+}
+
+export const ANCHORS = {
+  /** All threads of the site that have a quote. Empty if it never had comments: nothing is read then but an index. */
+  anchors: read((_, site_id: string) => anchorsOf(site_id)),
+  /** Stores the places that passages have after a change of the live version. */
+  carry: write((_, site_id: string, rows: readonly CarriedRow[]) => carryAnchors(site_id, rows)),
 };

@@ -134,8 +134,8 @@ const hopeless = statement<WaitingRow>(
 const missed = statement(
   `insert into webhook_states (site_id, failing_since, last_error, ended_at, lost, misses, next_at, turn_at, took_ms)
    values (?1, ?2, ?3, ?4, ?5, 1, ?6, ?7, ?8)
-   on conflict (site_id) do update set failing_since = coalesce(failing_since, ?2), last_error = ?3, ended_at = ?4,
-     lost = lost + ?5, misses = misses + 1, next_at = ?6, turn_at = ?7, took_ms = ?8`,
+   on conflict (site_id) do update set failing_since = coalesce(webhook_states.failing_since, ?2), last_error = ?3,
+     ended_at = ?4, lost = webhook_states.lost + ?5, misses = webhook_states.misses + 1, next_at = ?6, turn_at = ?7, took_ms = ?8`,
 );
 
 /** A try that failed: `told` says why to the site's owner. */
@@ -181,7 +181,7 @@ function* failed({ id, url, status, took_ms, told }: Failure, now: number): Op<M
 
 const refuse = statement(
   `insert into webhook_states (site_id, lost, refused) values (?, 1, 1)
-   on conflict (site_id) do update set lost = lost + 1, refused = refused + 1`,
+   on conflict (site_id) do update set lost = webhook_states.lost + 1, refused = webhook_states.refused + 1`,
 );
 const countRefused = statement<{ n: number | null }>("select sum(refused) as n from webhook_states");
 const forgetRefused = statement("update webhook_states set refused = 0 where refused > 0");
@@ -195,8 +195,10 @@ function* takeRefused(): Op<number> {
 
 const tryNow = statement("update webhook_states set misses = 0, next_at = 0, ended_at = null where site_id = ?");
 /** Its receiver is another one, or is there again: it is tried at once, and what it did before is not told. */
-export const FORGET_FAILURES = `update webhook_states set misses = 0, next_at = 0, ended_at = null, failing_since = null,
-  last_error = null where site_id = ?`;
+const forgetFailures = statement(
+  `update webhook_states set misses = 0, next_at = 0, ended_at = null, failing_since = null, last_error = null
+   where site_id = ?`,
+);
 /** For another address, of which nothing is known yet. */
 const forgetHistory = statement(
   `update webhook_states set last_delivered_at = null, failing_since = null, last_error = null, lost = 0
@@ -244,6 +246,7 @@ export const deliveryRows = {
   setAnew,
   forgetHistory,
   tryNow,
+  forgetFailures,
   webhookState,
 };
 

@@ -1,7 +1,6 @@
 /** Comments in the database: each call one operation, each change one transaction. */
 import type { Bound } from "../operation.ts";
-import { ANCHORS } from "./anchors.ts";
-import { HISTORY } from "./changes.ts";
+import { ANCHORS, HISTORY } from "./changes.ts";
 import { DELIVERIES } from "./deliveries.ts";
 import { FEEDS } from "./feed.ts";
 import { MODERATING, REMOVING } from "./moderate.ts";

@@ -113,8 +113,10 @@ function* report(
   return true;
 }
 
-const countThreads = statement<Pick<NoteCounts, "open" | "resolved">>(
-  `select count(*) filter (where t.status = 'open') as open, count(*) filter (where t.status = 'resolved') as resolved
+const countThreads = statement<Pick<NoteCounts, "open" | "resolved" | "begun">>(
+  `select count(*) filter (where t.status = 'open') as open,
+     count(*) filter (where t.status = 'open' and r.state <> 'pending') as begun,
+     count(*) filter (where t.status = 'resolved') as resolved
    from threads t join comments r on r.comment_no = t.thread_no
    where t.site_id = ? and r.state in ('public', 'erased', 'pending')`,
 );

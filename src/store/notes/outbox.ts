@@ -14,15 +14,26 @@ import type {
   WebhookState,
   Written,
 } from "../notes.ts";
-import { type NoticeContent, noticeContent, noticeRows, type NoticeType, SERVER } from "../notices.ts";
+import { NOTICE_TYPES, type NoticeContent, noticeContent, noticeRows, type NoticeType, SERVER } from "../notices.ts";
 import { type Backend, type Bound, type Op, read, statement, write } from "../operation.ts";
 import { permission, type WriteBy } from "../permission.ts";
 import { siteRows } from "../sites.ts";
-import { type Delivery, deliveryRows, FORGET_FAILURES, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
+import { type Delivery, deliveryRows, LONGEST_WAIT, OUTCOMES } from "./deliveries.ts";
 import { deliveredItem } from "./feed.ts";
 
-const { byId, listed, listedLetter, refuse, remove, stateOf, tryNow, waitingOf, webhookOf, webhookState } =
-  deliveryRows;
+const {
+  byId,
+  forgetFailures,
+  listed,
+  listedLetter,
+  refuse,
+  remove,
+  stateOf,
+  tryNow,
+  waitingOf,
+  webhookOf,
+  webhookState,
+} = deliveryRows;
 
 /** A letter that is due, with what decides whose turn it is. */
 export interface DueDelivery extends Delivery {
@@ -190,8 +201,6 @@ export const OUTBOX = {
 };
 export type Outbox = Bound<typeof OUTBOX>;
 
-const forgetFailures = statement(FORGET_FAILURES);
-
 /** Null without an address for notices. */
 function* noticeState(): Op<WebhookState | null> {
   return (yield* noticeRows(0)).length === 0 ? null : yield* webhookState(SERVER);
@@ -201,6 +210,35 @@ function* noticeState(): Op<WebhookState | null> {
 function* retryNotices(): Op<void> {
   const { waiting } = yield* webhookState(SERVER);
   yield* (waiting > 0 ? tryNow : forgetFailures).do(SERVER);
+}
+
+export interface LettersAtStart {
+  /** Webhooks are off: what waits to be delivered never is. */
+  drops_deliveries?: boolean;
+  /** Whether there is an address for notices; left out, nothing changes. */
+  notices?: boolean;
+}
+
+const ofSites = statement("select 1 from webhook_outbox where site_id <> ? limit 1");
+const dropOfSites = statement("delete from webhook_outbox where site_id <> ?");
+const noteType = statement("insert into notices (type) values (?) on conflict do nothing");
+const noteNothing = statement("delete from notices");
+const OF_SERVER = ["webhook_outbox", "webhook_states", "webhook_deliveries"].map((table) =>
+  statement(`delete from ${table} where site_id = ?`),
+);
+
+/** When a server starts: drops the deliveries of sites' webhooks that wait; lets what happens be noted for the operator, or forgets
+ *  all that was. */
+export function* lettersAtStart({ drops_deliveries = false, notices }: LettersAtStart): Op<void> {
+  if (drops_deliveries && (yield* ofSites.get(SERVER)) !== null) yield* dropOfSites.do(SERVER);
+  if (notices === true) {
+    for (const type of NOTICE_TYPES) yield* noteType.do(type);
+    yield* forgetFailures.do(SERVER);
+  }
+  if (notices === false) {
+    yield* noteNothing.do();
+    for (const remove of OF_SERVER) yield* remove.do(SERVER);
+  }
 }
 
 /** For the operator. */

@@ -248,7 +248,7 @@ export const SETTINGS = {
   spendOwnerCode: steps(
     "write",
     async ({ db, now }: Backend, site_id: string, hash: string): Promise<SpentOwnerCode | null> =>
-      (await db.read(isCode.get(hash, site_id, now()))) && (await db.write(() => spend(site_id, hash, now()))),
+      (await db.read(() => isCode.get(hash, site_id, now()))) && (await db.write(() => spend(site_id, hash, now()))),
   ),
   /** Codes that nobody has used yet, the newest first. */
   ownerCodes: read(({ now }, site_id: string) => openCodes.all(site_id, now())),

@@ -132,7 +132,7 @@ const OF_PAGE = "t.site_id = ?1 and t.page = ?4";
 
 const lastChange = statement<{ stamp: number | null; own: number | null }>(
   `select max(no) as stamp, max(own) as own from (
-     select max(${numberOf("c")}) as no, max(c.person_id = ?3) as own from ${COMMENTS} where ${OF_PAGE}
+     select max(${numberOf("c")}) as no, max(case when c.person_id = ?3 then 1 else 0 end) as own from ${COMMENTS} where ${OF_PAGE}
      union all
      select max(t.changed_no), 0 from ${THREADS} where ${OF_PAGE} and ${visibilityWhere("r")}) as numbers`,
 );
@@ -233,7 +233,7 @@ export function* readThread(viewer: ViewerValues, thread_no: number, rejected = 
 const one = statement<CommentRow & { root_state: State; was_public: number }>(
   `select ${COMMENT_COLUMNS}, c.was_public, r.state as root_state
    from comments c join comments r on r.comment_no = c.thread_no ${WITH_PERSON} where c.site_id = ?1 and c.id = ?4
-   and (c.was_public and c.state in ('deleted', 'erased') or (${visibilityWhere("c")} and ${visibilityWhere("r")}))`,
+   and (c.was_public = 1 and c.state in ('deleted', 'erased') or (${visibilityWhere("c")} and ${visibilityWhere("r")}))`,
 );
 
 export function* find(site_id: string, id: string, as: Viewpoint): Op<Lookup> {

@@ -128,7 +128,7 @@ const held = statement<{ n: number }>(
      select t.written from ${HELD_THREADS} where t.site_id = ?1 and t.page = ?2
      union all
      select c.written from ${HELD_THREADS} join comments c on c.thread_no = t.thread_no
-     where t.site_id = ?1 and t.page = ?2 and c.comment_no <> ?3 and c.state in ('public', 'pending'))`,
+     where t.site_id = ?1 and t.page = ?2 and c.comment_no <> ?3 and c.state in ('public', 'pending')) as lengths`,
 );
 const pageOf = statement<{ page: string }>("select page from threads where thread_no = ?");
 
@@ -151,8 +151,8 @@ const quoteBytes = (quote: Quote | null): number =>
   quote === null ? 0 : noteRows.writtenBytes(quote.exact + quote.prefix + quote.suffix);
 
 const threadWritten = statement<{ n: number }>(
-  `select t.written + coalesce(sum(c.written), 0) as n from threads t join comments c on c.thread_no = t.thread_no
-   where t.thread_no = ?1 and (c.comment_no = ?1 or c.state in ('public', 'pending'))`,
+  `select t.written + (select coalesce(sum(c.written), 0) from comments c where c.thread_no = t.thread_no
+     and (c.comment_no = ?1 or c.state in ('public', 'pending'))) as n from threads t where t.thread_no = ?1`,
 );
 const commentWritten = statement<{ n: number }>("select written as n from comments where comment_no = ?");
 

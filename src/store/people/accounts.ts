@@ -6,7 +6,7 @@ import type { Site } from "../../base/types.ts";
 import { answering, change, type Op, read, statement, write } from "../operation.ts";
 import { refusals } from "../refusals.ts";
 import { audit, auditDeletions } from "../audit.ts";
-import { accountUsage } from "../quotas.ts";
+import { accountUsage, largestSites } from "../quotas.ts";
 import { siteRows } from "../sites.ts";
 import { type NewSession, sessionRows, type SignedIn } from "./sessions.ts";
 
@@ -103,6 +103,8 @@ export const ACCOUNTS = {
     sessionRows.knowsNetwork(account_id, network_hash, now()),
   ),
   usage: read(({ now }, account_id: string) => accountUsage(account_id, now())),
+  /** Those of its sites that take the most room. */
+  largestSites: read((_, account_id: string, most: number) => largestSites(account_id, most)),
   /** Throws `email_taken`, or `signup_closed` if the invitation is not for this address. */
   create: write(({ now }, account: NewAccount) => create(account, now())),
   /** Ends all other sessions, and device logins that are about to become one. False if the password is no longer the one
@@ -113,7 +115,7 @@ export const ACCOUNTS = {
     change(
       ({ now }, by: SignedIn) => remove(by, iso(now)),
       (sites) => sites.map(({ slug }) => slug),
-      { frees: true },
+      { frees: true, uncounts: true },
     ),
     (sites) => sites.map(({ site_id }) => site_id),
   ),

@@ -139,7 +139,7 @@ export const DEPLOY_TOKENS = {
   /** By the token's hash; null if it opens nothing, and while its account is disabled. Counts as a use. */
   find: steps("read", async (backend, hash: string): Promise<DeployToken | null> => {
     const now = backend.now();
-    const found = await backend.db.read(live(hash, now));
+    const found = await backend.db.read(() => live(hash, now));
     const last = found?.last_used_at ?? null;
     const stale = last === null || Date.parse(last) <= now - TOUCH_MS;
     if (found && stale) await (backend.noteUse?.deploy_token ?? used.on(backend))(found.token_id);

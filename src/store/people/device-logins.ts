@@ -101,7 +101,7 @@ export const DEVICE_LOGINS = {
     "write",
     async ({ db, now }, device_hash: string, session: Omit<NewSession, "client">): Promise<Polled> => {
       // Neither guesses at device codes nor a loop of polls may queue for the write lock.
-      const login = await db.read(find.get(device_hash, now()));
+      const login = await db.read(() => find.get(device_hash, now()));
       if (login === null) return { state: "unknown" };
       if (login.state === "pending" && login.interval >= LONGEST_INTERVAL_S && isHasty(login, now())) {
         return { state: "slow_down" };

@@ -181,7 +181,7 @@ export const OPERATOR_ACCOUNTS = {
   ),
   /** Removes the account, its sessions and all its sites; answers the ids of the sites. Throws as `disable`. */
   remove: answering(
-    change(({ now }, email: string) => remove(email, iso(now)), slugsOf, { frees: true }),
+    change(({ now }, email: string) => remove(email, iso(now)), slugsOf, { frees: true, uncounts: true }),
     (sites) => sites.map(({ site_id }) => site_id),
   ),
   /** Throws a sentence if the address has an account. */

@@ -159,7 +159,7 @@ export const SESSIONS = {
   /** By the token's hash; null if there is none or it has ended. Counts as a use. */
   find: steps("read", async (backend, hash: string): Promise<Session | null> => {
     const now = backend.now();
-    const found = await backend.db.read(byHash.get(hash, cutoff(now)));
+    const found = await backend.db.read(() => byHash.get(hash, cutoff(now)));
     const stale = found !== null && Date.parse(found.last_used_at) <= now - TOUCH_MS;
     if (stale) await (backend.noteUse?.session ?? used.on(backend))(found.session_id);
     return found;

@@ -7,18 +7,33 @@ import { chmod, copyFile, link, lstat, open, readdir, readFile, rename, stat, un
 import { dirname, join } from "node:path";
 import { backupPlaces } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
+import { certificateFiles } from "../disk/certificate-files.ts";
 import { durable } from "../disk/durable.ts";
 import { type BlobRow, namedBlobs } from "../named-blobs.ts";
 import type { DataDir } from "./data-dir.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir, RESTORING } from "./prepare.ts";
+import { statsFile } from "./stats-file.ts";
 import { takeHold } from "../sweep.ts";
 import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
-/** Besides the database and the blobs: every HMAC key, and the operator's own list. */
-export const SINGLE_FILES = ["secrets", "brands.txt"];
+/** Besides the database and the blobs: every HMAC key, the operator's own list, and certificates with their keys. */
+const SINGLE =
+  /^(?:secrets|brands\.txt|certs\/(?:account\.pem|(?:_\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*\/(?:key\.pem|chain\.pem|manual)))$/;
+
+/** Whether a backup may hold a file of this path beside the database and the blobs. */
+export const isSingle = (path: string): boolean => SINGLE.test(path);
+
+/** Those that are there. */
+export async function singleFiles(data_dir: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const path of ["secrets", "brands.txt", ...(await certificateFiles.listed(data_dir))]) {
+    if (isSingle(path) && (await Bun.file(join(data_dir, path)).exists())) paths.push(path);
+  }
+  return paths;
+}
 
 async function readyFolder(data_dir: string, folder: string): Promise<void> {
   if (await backupPlaces.liesIn(data_dir, folder)) {
@@ -104,10 +119,15 @@ async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<vo
 
 async function copySingles(data_dir: string, folder: string): Promise<CopiedFile[]> {
   const copied = [{ path: "db", sha256: await blobFiles.hash(join(folder, "db")) }];
-  for (const path of SINGLE_FILES) {
-    if (!(await Bun.file(join(data_dir, path)).exists())) continue;
+  for (const path of await singleFiles(data_dir)) {
+    for (let above = dirname(path); above !== "."; above = dirname(above)) durable.makeFolder(join(folder, above));
     await copyFlushed(join(data_dir, path), join(folder, path));
     copied.push({ path, sha256: await blobFiles.hash(join(folder, path)) });
+  }
+  const { name } = statsFile;
+  if (statsFile.copy(data_dir, join(folder, name))) {
+    await flushFile(join(folder, name));
+    copied.push({ path: name, sha256: await blobFiles.hash(join(folder, name)) });
   }
   return copied;
 }
@@ -209,7 +229,13 @@ interface Checksums {
 }
 
 const HEAD = /^# svc backup 1, schema (\d+), taken (\S+)$/;
-const LINE = /^([0-9a-f]{64}) {2}(db|secrets|brands\.txt|blobs\/[0-9a-f]{2}\/[0-9a-f]{64})$/;
+const LINE = /^([0-9a-f]{64}) {2}(\S{1,400})$/;
+const BLOB = /^blobs\/[0-9a-f]{2}\/[0-9a-f]{64}$/;
+
+function entryOf(line: string): CopiedFile | null {
+  const [, sha256 = "", path = ""] = LINE.exec(line) ?? [];
+  return path === "db" || path === statsFile.name || isSingle(path) || BLOB.test(path) ? { sha256, path } : null;
+}
 
 /** Adds entries as they are copied; only `finish` gives the list the name by which a restore knows it. */
 async function writeChecksums(folder: string, about: Omit<Checksums, "entries">) {
@@ -245,13 +271,13 @@ async function readChecksums(folder: string): Promise<Checksums> {
   }
   const [first = "", ...lines] = text.split("\n");
   const head = HEAD.exec(first);
-  const entries = lines.slice(0, -2).map((line) => LINE.exec(line));
+  const entries = lines.slice(0, -2).map(entryOf);
   if (!head || lines.at(-1) !== "" || lines.at(-2) !== `# complete, ${entries.length} files`) throw incomplete(folder);
   if (entries.some((entry) => entry === null)) throw incomplete(folder);
   return {
     schema: Number(head[1]),
     created_at: head[2]!,
-    entries: entries.map((entry) => ({ sha256: entry![1]!, path: entry![2]! })),
+    entries: entries.filter((entry) => entry !== null),
   };
 }
 

@@ -1,64 +1,110 @@
 /** A prepared data directory, opened: its database, its blobs, and the counter of changes. */
 import type { Database } from "bun:sqlite";
-import { diskRoom } from "../disk/room.ts";
-import { blobFiles, putBlobs } from "../disk/blobs.ts";
-import { diskRefusal } from "../refusals.ts";
-import type { Backend, BlobPlace } from "../operation.ts";
+import { statSync } from "node:fs";
+import { join } from "node:path";
+import type { Backend } from "../operation.ts";
 import { databaseFile } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
+import { forgetUncountedSites } from "./stats.ts";
 import { every } from "../../run/every.ts";
 import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
-import type { Generation } from "../serving.ts";
+import type { Blobs, Generation } from "../serving.ts";
+import type { BlobUpkeep } from "../upkeep.ts";
+import { folderBlobs } from "./folder.ts";
 
-export interface DataDir extends Backend {
+/** Upkeep that each kind of database does in its own way. */
+interface Engine {
+  /** Sentences about faults that the database finds in its own files; `quick`: the first, of those that are found fast. */
+  faults(quick?: boolean): string[];
+  /** Brings what was deleted out of the log. */
+  emptyLog(): Promise<void>;
+}
+
+/** An opened store: a data directory, and a database server and a bucket where they are used. */
+export interface Opened extends Backend {
   data_dir: string;
+  blobs: Blobs;
+  upkeep: BlobUpkeep;
+  generation: Counter;
+  engine: Engine;
+  close(): void | Promise<void>;
+}
+
+export interface DataDir extends Opened {
   /** For statements that only SQLite has. */
   sqlite: Database;
-  generation: Counter;
   close(): void;
 }
 
-const blobPlace = (data_dir: string): BlobPlace => ({
-  async put({ blobs }) {
-    try {
-      await putBlobs(data_dir, blobs);
-    } catch (error) {
-      throw diskRefusal(error);
-    }
-  },
-  *allThere(manifest) {
-    return manifest.every(({ sha256, bytes }) => blobFiles.isThere(data_dir, sha256, bytes));
-  },
-  makeRoom: () => diskRoom.drop(data_dir),
-});
-
-interface Opening {
+export interface Opening {
   /** For a process that serves pages. */
   watch?: boolean;
   /** Nothing is written by this connection: an attempt throws. */
   reads_only?: boolean;
   /** How long a write waits for the lock while the thread goes on; without it SQLite waits, and the thread with it. */
   patience_ms?: number;
+  /** How many connections to a database server it holds at most. */
+  connections?: number;
 }
 
 export function openDataDir(data_dir: string, now: () => number, opening: Opening = {}): DataDir {
   const { watch = false, reads_only = false, patience_ms } = opening;
   const sqlite = databaseFile.reopen(data_dir);
   if (reads_only) sqlite.run("PRAGMA query_only = ON");
-  const generation = openGeneration(data_dir, sqlite, watch);
+  const generation = openGeneration(data_dir, dataVersion(sqlite), watch);
+  const db = sqliteDb(sqlite, generation.advance, { lost: databaseFile.watch(data_dir), patience_ms });
   return {
     data_dir,
     now,
     sqlite,
     generation,
-    db: sqliteDb(sqlite, generation.advance, { lost: databaseFile.watch(data_dir), patience_ms }),
-    place: blobPlace(data_dir),
+    db,
+    ...folderBlobs(data_dir, db),
+    engine: { faults: (quick) => faultsOf(sqlite, quick ?? false), emptyLog: () => emptyLog(data_dir, sqlite) },
+    forgetUncounted: () => forgetUncountedSites(data_dir, db),
     close() {
       generation.close();
       sqlite.close();
     },
   };
+}
+
+function faultsOf(sqlite: Database, quick: boolean): string[] {
+  if (quick) {
+    const check = sqlite.query<{ quick_check: string }, []>("PRAGMA quick_check(1)").get();
+    return check?.quick_check === "ok" ? [] : [String(check?.quick_check)];
+  }
+  const found = sqlite.query<{ integrity_check: string }, []>("PRAGMA integrity_check").all();
+  const dangling = sqlite.query<{ table: string; parent: string }, []>("PRAGMA foreign_key_check").all();
+  return [
+    ...found.map((row) => row.integrity_check).filter((text) => text !== "ok"),
+    ...dangling.map(({ table, parent }) => `a row of ${table} names a row of ${parent} that is not there`),
+  ];
+}
+
+const TRUNCATIONS = 50;
+const TRUNCATE_AGAIN_MS = 20;
+
+/** True once the log has no byte. It is the last place that has a row after its deletion: a page in it stays until another
+ *  is written over it. Without waiting: a connection that reads or writes at this moment makes it answer false at once. */
+function truncateLog(sqlite: Database): boolean {
+  const { timeout } = sqlite.query<{ timeout: number }, []>("PRAGMA busy_timeout").get()!;
+  sqlite.run("PRAGMA busy_timeout = 0");
+  try {
+    return sqlite.query<{ busy: number }, []>("PRAGMA wal_checkpoint(TRUNCATE)").get()!.busy === 0;
+  } finally {
+    sqlite.run(`PRAGMA busy_timeout = ${timeout}`);
+  }
+}
+
+/** Most of the log is brought into the database without the lock. Then the lock is held for what came meanwhile, some
+ *  milliseconds; where a reader is under way all that time (a backup), the next sweep does it. */
+async function emptyLog(data_dir: string, sqlite: Database): Promise<void> {
+  const log = statSync(join(data_dir, "db-wal"), { throwIfNoEntry: false });
+  if (log === undefined || log.size === 0) return;
+  sqlite.run("PRAGMA wal_checkpoint(PASSIVE)");
+  for (let left = TRUNCATIONS; left > 0 && !truncateLog(sqlite); left--) await Bun.sleep(TRUNCATE_AGAIN_MS);
 }
 
 // The generation: one number by which every process and thread sees that a site changed (ARCHITECTURE, idea 2).
@@ -135,9 +181,9 @@ function keepWatch(counter: ReturnType<typeof mappedCounter>, committed: () => n
   };
 }
 
-/** `watch`: for a process that serves; it asks the database ten times a second. */
-function openGeneration(data_dir: string, db: Database, watch: boolean): Counter {
-  const committed = dataVersion(db);
+/** `committed` moves with every commit of others that the page may miss. `watch`: for a process that serves; it asks ten times a
+ *  second. */
+export function openGeneration(data_dir: string, committed: () => number, watch: boolean): Counter {
   if (process.platform === "win32") {
     let own = 0;
     return { current: () => committed() + own, advance: () => void own++, close: () => {} };

@@ -28,6 +28,7 @@ import schema21 from "./schema-21.sql" with { type: "text" };
 import schema22 from "./schema-22.sql" with { type: "text" };
 import schema23 from "./schema-23.sql" with { type: "text" };
 import schema24 from "./schema-24.sql" with { type: "text" };
+import schema25 from "./schema-25.sql" with { type: "text" };
 
 /** Step n brings `user_version` from n-1 to n. A step that was released never changes. */
 const STEPS: readonly string[] = [
@@ -55,6 +56,7 @@ const STEPS: readonly string[] = [
   schema22,
   schema23,
   schema24,
+  schema25,
 ];
 
 const PRAGMAS = [

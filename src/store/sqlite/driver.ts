@@ -30,6 +30,12 @@ function runner(db: Database): <T>(op: Op<T>, writes: boolean) => T {
   };
 }
 
+/** Runs an operation in a transaction of its own, for what opens the database first. */
+export function runAtOnce<T>(db: Database, op: Op<T>): T {
+  const run = runner(db);
+  return db.transaction(() => run(op, true)).immediate() as T;
+}
+
 /** The pause after which a write that waits for another's transaction asks again. SQLite's own waiting would stop the thread. */
 const AGAIN_MS = 2;
 
@@ -141,7 +147,8 @@ export function sqliteDb(db: Database, heard: () => void, { lost = () => null, p
     }
   }
   return {
-    read: async (op) => run(op, false),
+    read: async (op) => run(op(), false),
+    note: commit,
     write: commit,
     async change(op, slugs) {
       const done = await commit(op);

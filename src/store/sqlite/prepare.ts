@@ -8,10 +8,11 @@ import { durable } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
 import { diskRoom } from "../disk/room.ts";
 import { secretFiles } from "../disk/secrets.ts";
+import { statsSalt } from "../disk/stats-salt.ts";
 import { isDamage, isDiskFull } from "../refusals.ts";
 import type { Webhook } from "../notes.ts";
-import { FORGET_FAILURES } from "../notes/deliveries.ts";
-import { NOTICE_TYPES, SERVER } from "../notices.ts";
+import { type LettersAtStart, lettersAtStart } from "../notes/outbox.ts";
+import { runAtOnce } from "./driver.ts";
 import { isBackupCopy } from "../sweep.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
@@ -61,30 +62,11 @@ function clearTemporary(data_dir: string): void {
     if (!isBackupCopy(name)) rmSync(join(data_dir, "tmp", name), { force: true, recursive: true });
 }
 
-/** Drops all deliveries of sites' webhooks that wait. */
-function dropPendingDeliveries(db: Database): void {
-  const waits = db.query("select 1 from webhook_outbox where site_id <> ? limit 1").get(SERVER) !== null;
-  if (waits) db.run("delete from webhook_outbox where site_id <> ?", [SERVER]);
-}
-
-/** Lets what happens be noted for the operator, or forgets all that was. */
-function prepareNotices(db: Database, notices: boolean): void {
-  if (notices) {
-    for (const type of NOTICE_TYPES) db.run("insert or ignore into notices (type) values (?)", [type]);
-    return void db.run(FORGET_FAILURES, [SERVER]);
-  }
-  db.run("delete from notices");
-  for (const table of ["webhook_outbox", "webhook_states", "webhook_deliveries"])
-    db.run(`delete from ${table} where site_id = ?`, [SERVER]);
-}
-
-interface Preparing {
+export interface Preparing extends LettersAtStart {
   /** Epoch milliseconds: the time by which a key may be old and need a new one. */
   now?: number;
-  /** Webhooks are off: what waits to be delivered never is. */
-  drops_deliveries?: boolean;
-  /** Whether there is an address for notices; left out, nothing changes. */
-  notices?: boolean;
+  /** Whether visits are counted; left out, nothing changes. */
+  counts_visits?: boolean;
   /** Hears how far an upgrade of the database is. */
   tell?: UpgradeTeller | undefined;
 }
@@ -107,22 +89,27 @@ function encryptSecrets(db: Database, data_dir: string): void {
   }).immediate();
 }
 
-/** Returns a function that removes the shared pages. */
-function ready(data_dir: string, { now = 0, drops_deliveries = false, notices, tell }: Preparing): () => void {
-  using db = databaseFile.openStore(data_dir);
-  refuseEmptied(data_dir, databaseFile.schemaOf(db));
-  databaseFile.migrate(db, tell);
-  if (drops_deliveries) dropPendingDeliveries(db);
-  if (notices !== undefined) prepareNotices(db, notices);
+/** All but the database. `withSecrets` runs as soon as the keys are there. Returns a function that removes the shared pages. */
+function readyFiles(data_dir: string, { now = 0, counts_visits }: Preparing, withSecrets = (): void => {}): () => void {
   clearTemporary(data_dir);
   secretFiles.prepare(data_dir, now);
-  encryptSecrets(db, data_dir);
+  withSecrets();
   prepareBrands(data_dir);
   prepareRates(data_dir);
+  if (counts_visits === true) statsSalt.prepare(data_dir, now);
+  if (counts_visits === false) statsSalt.remove(data_dir);
   const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];
   diskRoom.keep(data_dir);
   closeToOthers(data_dir);
   return () => pages.forEach((remove) => remove());
+}
+
+function ready(data_dir: string, preparing: Preparing): () => void {
+  using db = databaseFile.openStore(data_dir);
+  refuseEmptied(data_dir, databaseFile.schemaOf(db));
+  databaseFile.migrate(db, preparing.tell);
+  runAtOnce(db, lettersAtStart(preparing));
+  return readyFiles(data_dir, preparing, () => encryptSecrets(db, data_dir));
 }
 
 /** Closes to other users what an older version or an operator left open, and what SQLite has made. */
@@ -132,15 +119,12 @@ function closeToOthers(data_dir: string): void {
   }
 }
 
-/** Locks and readies the data directory. Close what is returned when the server ends. */
-export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { close(): void } {
-  refuseDoubtful(data_dir);
+/** Locks the data directory, runs `work` and returns what ends its use. */
+function locked(data_dir: string, work: () => () => void): { close(): void } {
   diskRoom.withRoom(data_dir, () => makeFolders(data_dir));
   const holder = sayingWhich(data_dir, "lock.db", () => diskRoom.withRoom(data_dir, () => lock(data_dir)));
   try {
-    const removePages = sayingWhich(data_dir, "db", () =>
-      diskRoom.withRoom(data_dir, () => ready(data_dir, preparing)),
-    );
+    const removePages = sayingWhich(data_dir, "db", () => diskRoom.withRoom(data_dir, work));
     return {
       close() {
         removePages();
@@ -151,6 +135,24 @@ export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { c
     holder.close();
     throw error;
   }
+}
+
+/** Locks and readies the data directory. Close what is returned when the server ends. */
+export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { close(): void } {
+  refuseDoubtful(data_dir);
+  return locked(data_dir, () => ready(data_dir, preparing));
+}
+
+/** The same where the database is elsewhere. */
+export function prepareFolder(data_dir: string, preparing: Preparing): { close(): void } {
+  refuseHalfRestored(data_dir);
+  refuseStrangeKinds(data_dir);
+  if (existsSync(join(data_dir, "db"))) {
+    throw new Error(
+      `There is a service with a database of its own in ${data_dir}: name another folder with --data-dir.`,
+    );
+  }
+  return locked(data_dir, () => readyFiles(data_dir, preparing));
 }
 
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would
@@ -189,8 +191,8 @@ const IS_BLOB_FOLDER = /^[0-9a-f]{2}$/;
 const IS_RENDER_FOLDER = /^render-[A-Za-z0-9]{6}$/;
 
 const DATABASES = ["db", "rates.db"].flatMap((name) => [name, `${name}-wal`, `${name}-shm`]);
-const FILES = [...DATABASES, "lock.db", "secrets", "brands.txt", "ballast"];
-const FOLDERS = ["blobs", "tmp", "quarantine"];
+const FILES = [...DATABASES, "lock.db", "secrets", "stats-salt", "brands.txt", "ballast"];
+const FOLDERS = ["blobs", "tmp", "quarantine", "certs"];
 
 function refuseStrangeKinds(data_dir: string): void {
   const refuse = (name: string, is: string, kept: string) => {

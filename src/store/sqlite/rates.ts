@@ -135,7 +135,9 @@ export function openRates(data_dir: string, now: () => number, writes?: RateCoun
     async take(rule, subject, windows): Promise<Taken> {
       const key = keyOf(secret, rule, subject);
       const at = now();
-      const before = await db.read(standings(key, windows, at, 0)).catch((error) => Promise.reject(diskRefusal(error)));
+      const before = await db
+        .read(() => standings(key, windows, at, 0))
+        .catch((error) => Promise.reject(diskRefusal(error)));
       if (before.some((window) => window.full)) return { allowed: false, windows: before, undo: async () => {} };
       const { standing, hit_no } = await counts.count(key, windows, at);
       return { allowed: hit_no !== null, windows: standing, undo: undo(hit_no) };

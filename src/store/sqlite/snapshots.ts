@@ -2,13 +2,13 @@
  *  word which one is the latest. Interrupted at any point, the last good one is whole (RELIABILITY 2, B1 to B4).
  *
  *      blobs/ab/<sha256>                   each file once, whatever number of snapshots name it
- *      snapshots/<time>-<sha256>.db.zst    the database with keys and brands in it; the hash is that of this file
+ *      snapshots/<time>-<sha256>.db.zst    the database with keys, brands and statistics in it; the hash is that of this file
  *      snapshots/<time>-<sha256>.blobs.zst the hashes of the blobs that it names, 32 bytes each, ascending
  *      latest                              the name of the last snapshot */
 import { Database } from "bun:sqlite";
 import { createReadStream, createWriteStream } from "node:fs";
 import { chmod, open, readdir, rm, unlink } from "node:fs/promises";
-import { basename, join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { randomName } from "../../base/random.ts";
@@ -19,9 +19,10 @@ import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { NAMED } from "../named-blobs.ts";
 import { BACKUP_COPY, isBackupCopy, takeHold } from "../sweep.ts";
-import { beginRestore, copyDatabase, endRestore, SINGLE_FILES } from "./backup.ts";
+import { beginRestore, copyDatabase, endRestore, isSingle, singleFiles } from "./backup.ts";
 import type { DataDir } from "./data-dir.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
+import { statsFile } from "./stats-file.ts";
 
 type PlacedFile = Awaited<ReturnType<BackupPlace["list"]>>[number];
 
@@ -100,10 +101,7 @@ function lockOf(data_dir: string): Database {
 async function addSingles(copy: Database, data_dir: string): Promise<void> {
   copy.run("create table backup_files (name text primary key, bytes blob not null) strict");
   const insert = copy.query("insert into backup_files values (?, ?)");
-  for (const name of SINGLE_FILES) {
-    const file = Bun.file(join(data_dir, name));
-    if (await file.exists()) insert.run(name, await file.bytes());
-  }
+  for (const name of await singleFiles(data_dir)) insert.run(name, await Bun.file(join(data_dir, name)).bytes());
 }
 
 interface BlobToKeep {
@@ -223,6 +221,7 @@ async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | n
     await copyDatabase(parts.sqlite, database);
     using copy = new Database(database, { strict: true, readwrite: true });
     await addSingles(copy, parts.data_dir);
+    statsFile.addTo(copy, parts.data_dir, `${base}.stats`);
     const list: Bytes[] = [];
     const unnamed = await sendBlobs(copy, parts.data_dir, place, done, list);
     copy.close();
@@ -237,7 +236,7 @@ async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | n
     }
     return done;
   } finally {
-    for (const path of [database, coded, names]) await rm(path, { force: true });
+    for (const path of [database, coded, names, `${base}.stats`]) await rm(path, { force: true });
     await hold.release();
   }
 }
@@ -277,7 +276,9 @@ async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
 async function takeSinglesOut(copy: Database, data_dir: string): Promise<void> {
   const files = copy.query<{ name: string; bytes: Uint8Array }, []>("select name, bytes from backup_files").all();
   for (const { name, bytes } of files) {
-    if (SINGLE_FILES.includes(name)) await writeFlushed(join(data_dir, name), bytes);
+    if (!isSingle(name)) continue;
+    durable.makeFolder(dirname(join(data_dir, name)));
+    await writeFlushed(join(data_dir, name), bytes);
   }
   copy.run("PRAGMA secure_delete = ON"); // there are keys in it
   copy.run("drop table backup_files");
@@ -310,6 +311,7 @@ async function restoreSnapshot(place: BackupPlace, asked: string | null, data_di
     using copy = new Database(join(data_dir, "db"), { strict: true, readwrite: true });
     databaseFile.refuseNewer(databaseFile.schemaOf(copy));
     await takeSinglesOut(copy, data_dir);
+    statsFile.takeOf(copy, data_dir);
     await fetchBlobs(copy, place, data_dir);
   }
   await endRestore(data_dir, tell);

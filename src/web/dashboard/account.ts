@@ -1,7 +1,9 @@
-/** `/dashboard/account`: the account, its sessions, the deploy tokens of CI, the password, the deletion (WEB 8). */
+/** `/dashboard/account`: the account, the room that it takes up, its sessions, the deploy tokens of CI, the password, the deletion
+ *  (WEB 8). */
 import type { Route } from "../../routes/context.ts";
 import { Refusal } from "../../base/errors.ts";
 import { html, type Html } from "../../html/template.ts";
+import { readUsage } from "../../routes/account.ts";
 import { changePassword, forgetSession } from "../../routes/sign-in.ts";
 import { unauthorized } from "../../routes/caller.ts";
 import type { Account } from "../../store/people/accounts.ts";
@@ -9,10 +11,11 @@ import type { Session } from "../../store/people/sessions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { alertBox, badge, button, csrfField, field, linkButton } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
-import { count } from "../../base/units.ts";
+import { count, humanSize } from "../../base/units.ts";
 import { ago, onDay, isolated } from "../words.ts";
 import { deployTokensSection } from "./deploy-tokens.ts";
-import { ACCOUNT } from "./pages.ts";
+import { ACCOUNT, nameOf } from "./pages.ts";
+import { pathOfTab } from "./site-frame.ts";
 
 /** The most sessions that the list shows. A button ends all of them, also those that are not shown. */
 const MOST_SESSIONS = 100;
@@ -32,6 +35,70 @@ const about = ({ email, account_id, created_at }: Account, now: number): Html =>
     <dt>Since</dt>
     <dd>${onDay(created_at, now)}</dd>
   </dl>`;
+
+/** Sites that the list of large ones names. */
+const MOST_LARGE = 10;
+/** From this part of the quota on the page says how room is made. */
+const NEARLY_FULL = 0.8;
+
+type Usage = Awaited<ReturnType<typeof readUsage>>;
+
+function roomLine({ bytes, quota_bytes }: Usage): Html {
+  if (quota_bytes === null) return html`<p>${humanSize(bytes)}, without a limit</p>`;
+  return html`<p class="room">
+    <meter
+      aria-label="Room"
+      min="0"
+      max="${quota_bytes}"
+      value="${Math.min(bytes, quota_bytes)}"
+      high="${Math.floor(quota_bytes * NEARLY_FULL)}"
+    ></meter>
+    <span><b>${humanSize(bytes)}</b> of ${humanSize(quota_bytes)}</span>
+  </p>`;
+}
+
+const makeRoom = ({ bytes, quota_bytes }: Usage): Html | false =>
+  quota_bytes !== null &&
+  bytes >= quota_bytes * NEARLY_FULL &&
+  html`<p class="small">
+    ${bytes >= quota_bytes ? "It is full: new content is refused." : "It is nearly full."} Delete versions that nobody
+    needs, in the list of a site's versions below, or with <code>svc versions prune</code>.
+  </p>`;
+
+async function usageSection(ctx: SignedIn): Promise<Html> {
+  const usage = await readUsage(ctx);
+  const large = await ctx.parts.store.accounts.largestSites(ctx.caller.account_id, MOST_LARGE);
+  const { sites, versions, previews, tokens, domains } = usage;
+  return html`<section aria-labelledby="usage">
+    <h2 id="usage">Usage</h2>
+    <div class="card usage">
+      ${roomLine(usage)}
+      <p class="small dim">
+        ${count(sites, "site")} · ${count(versions, "version")} · ${count(previews, "preview")} ·
+        ${count(tokens, "deploy token")} · ${count(domains, "domain")}
+      </p>
+      ${makeRoom(usage)}
+      ${
+        large.length > 0 &&
+        html`<h3>
+            ${sites > large.length ? `The ${large.length} sites that take the most room` : "Where the room goes"}
+          </h3>
+          <ul class="large" role="list" aria-label="Largest sites">
+            ${large.map(
+              (site) =>
+                html`<li>
+                  <a class="cut" href="${pathOfTab(site.site_id, "versions")}"
+                    ><span class="hidden">Versions of </span>${isolated(nameOf(site))}</a
+                  >
+                  <span class="dim">${count(site.stored_versions, "version")}</span>
+                  <span class="size">${humanSize(site.stored_bytes)}</span>
+                </li>`,
+            )}
+          </ul>`
+      }
+    </div>
+  </section>`;
+}
 
 function sessionRow(
   { caller, parts }: SignedIn,
@@ -125,7 +192,8 @@ async function accountPageOf(ctx: SignedIn, refusal?: Refusal): Promise<Response
     ${alertBox(refusal)}
     <div class="two">
       <div class="stack">
-        ${about(account, now)} ${sessions(ctx, all, csrf)} ${await deployTokensSection(ctx, tokens)}
+        ${about(account, now)} ${await usageSection(ctx)} ${sessions(ctx, all, csrf)}
+        ${await deployTokensSection(ctx, tokens)}
       </div>
       <div class="side">${password(csrf, account.email, refusal)} ${end}</div>
     </div>`;

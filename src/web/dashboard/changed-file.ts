@@ -2,6 +2,7 @@
 import { isUtf8 } from "node:buffer";
 import { encodePath } from "../../base/percent.ts";
 import { count, figure, humanSize } from "../../base/units.ts";
+import { visible } from "../../base/visible.ts";
 import { html, type Html } from "../../html/template.ts";
 import { DamagedBlob } from "../../store/refusals.ts";
 import type { StoredFile } from "../../store/versions.ts";
@@ -43,6 +44,8 @@ export interface DiffRoom {
 
 interface FileContents {
   read(file: StoredFile): Promise<Uint8Array>;
+  /** Its first bytes. */
+  begins(file: StoredFile): Promise<Uint8Array>;
   /** The address of a picture in a version. */
   picture(version: "before" | "after", path: string): string;
 }
@@ -62,13 +65,22 @@ async function linesIn(file: StoredFile | null, { read }: FileContents): Promise
   return lines.length <= MOST_LINES ? lines : null;
 }
 
+/** Null where neither version has a picture at that path: a name does not make one. */
+async function picturesOf(file: FilePair, contents: FileContents): Promise<ShownFile | null> {
+  if (!PICTURE.test(file.path)) return null;
+  const at = async (version: "before" | "after") => {
+    const begins = file[version] && (await contents.begins(file[version]).catch(ifDamaged));
+    return begins && pictureType(begins) !== null ? contents.picture(version, file.path) : null;
+  };
+  const [before, after] = [await at("before"), await at("after")];
+  return before === null && after === null ? null : { kind: "pictures", before, after };
+}
+
 /** Takes what it reads off `room`. */
 export async function shownOf(file: FilePair, contents: FileContents, room: DiffRoom): Promise<ShownFile> {
   const { path, before, after } = file;
-  if (PICTURE.test(path)) {
-    const at = (version: "before" | "after") => (file[version] === null ? null : contents.picture(version, path));
-    return { kind: "pictures", before: at("before"), after: at("after") };
-  }
+  const pictures = await picturesOf(file, contents);
+  if (pictures !== null) return pictures;
   const size = Math.max(before?.bytes ?? 0, after?.bytes ?? 0);
   if (after === null || BINARY.test(path) || size > MOST_BYTES) return { kind: "sizes" };
   if (room.files <= 0 || room.lines <= 0 || room.bytes <= 0) return { kind: "later" };
@@ -99,8 +111,11 @@ export function plusMinus({ added, removed }: { added: number; removed: number }
   ${removed > 0 && html`<span class="minus">−${words(removed)}</span>`}`;
 }
 
-const cut = (text: string): string =>
-  text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE).toWellFormed()}…` : text;
+/** A line as it is compared, not as it pretends to be. A tab is what it looks like. */
+function shownLine(text: string): string {
+  const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE).toWellFormed()}…` : text;
+  return cut.split("\t").map(visible).join("\t");
+}
 
 const SIGNS = { same: "", added: "+", removed: "−" };
 const CLASSES = { same: "", added: "add", removed: "del" };
@@ -110,7 +125,7 @@ const lineRow = ({ kind, text, before, after }: DiffLine): Html =>
     <td class="no">${before || ""}</td>
     <td class="no">${after || ""}</td>
     <td class="s">${SIGNS[kind]}</td>
-    <td dir="auto">${cut(text)}</td>
+    <td dir="auto">${shownLine(text)}</td>
   </tr>`;
 
 const gapRow = (lines: number): Html =>
@@ -164,12 +179,13 @@ function openLink({ path, after }: FilePair, { before_url, after_url, pageOf }: 
   const page = pageOf(path);
   const word =
     after === null ? "Open as it was" : page !== path || /\.html?$/i.test(path) ? "Open the page" : "Open the file";
-  return siteLink(`${host}/${encodePath(page)}`, html`${word}<span class="hidden"> ${path}</span>`);
+  return siteLink(`${host}/${encodePath(page)}`, html`${word}<span class="hidden"> ${visible(path)}</span>`);
 }
 
 /** `most`: the rows of lines to show; the rest is on the file's own page. */
 export function fileCard(file: FilePair, shown: ShownFile, links: FileLinks, most: number): Html {
-  const { path, before, after } = file;
+  const { before, after } = file;
+  const path = visible(file.path);
   const rows = shown.kind === "lines" && !isSame(shown) ? rowsOf(shown.lines) : [];
   const more = rows.length - most;
   return html`<section class="card diff" aria-label="${path}">
@@ -206,4 +222,19 @@ export function fileCard(file: FilePair, shown: ShownFile, links: FileLinks, mos
       </p>`
     }
   </section>`;
+}
+
+const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
+  [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
+
+/** Bytes by which a picture is known. */
+export const PICTURE_BYTES = 16;
+
+/** The type of a picture, known by its first bytes; null for anything else. */
+export function pictureType(bytes: Uint8Array): string | null {
+  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) return "image/png";
+  if (startsWith(bytes, "\xff\xd8\xff")) return "image/jpeg";
+  if (startsWith(bytes, "GIF8")) return "image/gif";
+  if (startsWith(bytes, "RIFF") && startsWith(bytes, "WEBP", 8)) return "image/webp";
+  return startsWith(bytes, "ftypavi", 4) ? "image/avif" : null;
 }

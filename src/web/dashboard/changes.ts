@@ -6,7 +6,7 @@ import { html, type Html } from "../../html/template.ts";
 import type { Route } from "../../routes/context.ts";
 import { compareUploads } from "../../store/index.ts";
 import { refusals } from "../../store/refusals.ts";
-import type { Changes, StoredManifest } from "../../store/versions.ts";
+import type { Changes, StoredFile, StoredManifest } from "../../store/versions.ts";
 import { answerPage, csrfOf } from "../frame.ts";
 import { button, csrfField, linkButton } from "../parts.ts";
 import { accountPage, type SignedIn } from "../who.ts";
@@ -17,18 +17,20 @@ import {
   fileCard,
   type FilePair,
   lineCounts,
+  PICTURE_BYTES,
+  pictureType,
   plusMinus,
   type ShownFile,
   shownOf,
 } from "./changed-file.ts";
-import { hrefOf, nameOf, ownSite, pathOfSite, pathOfVersion } from "./pages.ts";
+import { hrefOf, nameOf, ownSite, pageField, pageOf, pagesNav, pathOfSite, pathOfVersion } from "./pages.ts";
 import { versionUrl } from "./site-versions.ts";
 
 /** To choose from: the newest; what is compared is among them in any case. */
 const MOST_CHOICES = 1000;
 /** Files whose lines one page shows, and lines and bytes that it reads for them; the rest have pages of their own. */
 const ROOM: DiffRoom = { files: 100, lines: 8000, bytes: 2 << 20 };
-/** Files of one page; any other one is found by its path. */
+/** Files of one page. */
 const MOST_FILES = 200;
 /** Rows of one file before the rest is folded away, and on the file's own page. */
 const ROWS = 60;
@@ -129,6 +131,7 @@ async function cardsOf(ctx: SignedIn, site: Site, compared: Compared, files: rea
   const versions = { before: from ?? to, after: to };
   const contents = {
     read: store.blobs.read,
+    begins: async (file: StoredFile) => (await store.blobs.open(file)).slice(0, PICTURE_BYTES).bytes(),
     picture: (which: "before" | "after", path: string) =>
       hrefOf(`${pathOfVersion(site.site_id, versions[which].version_id)}/picture`, { path }),
   };
@@ -191,7 +194,16 @@ function actions(ctx: SignedIn, site: Site, { to, withheld }: Compared): Html {
   </form>`;
 }
 
-/** `GET …/changes?from=&to=&file=`. */
+/** The files of the page that is asked for: one alone, or so many of a list. */
+function filesOf(ctx: SignedIn, all: readonly FilePair[]): { files: readonly FilePair[]; page: number; pages: number } {
+  const file = ctx.query.get("file");
+  if (file !== null) return { files: all.filter(({ path }) => path === file), page: 1, pages: 1 };
+  const pages = Math.max(1, Math.ceil(all.length / MOST_FILES));
+  const page = Math.min(pageOf(ctx.query), pages);
+  return { files: all.slice((page - 1) * MOST_FILES, page * MOST_FILES), page, pages };
+}
+
+/** `GET …/changes?from=&to=&file=&page=`. */
 const showChanges = accountPage(async (ctx) => {
   const site = await ownSite(ctx);
   const pair = await pairOf(ctx, site);
@@ -200,9 +212,14 @@ const showChanges = accountPage(async (ctx) => {
   const all = pairsOf(changes, manifests);
   const withheld = new Set(await ctx.parts.store.versions.withheld(site.site_id));
   const compared = { ...pair, manifests, withheld };
-  const file = ctx.query.get("file");
-  const asked = file === null ? all.slice(0, MOST_FILES) : all.filter(({ path }) => path === file);
-  const shown = await cardsOf(ctx, site, compared, asked);
+  const { files, page, pages } = filesOf(ctx, all);
+  const shown = await cardsOf(ctx, site, compared, files);
+  const href = (fields: Record<string, string>) =>
+    hrefOf(`${pathOfSite(site.site_id)}/changes`, {
+      from: pair.from?.version_id ?? "",
+      to: pair.to.version_id,
+      ...fields,
+    });
   const name = nameOf(site);
   const body = html`<p class="crumb">
       <a href="/dashboard">Sites</a> / <a href="${pathOfSite(site.site_id)}">${isolated(name)}</a>
@@ -213,33 +230,12 @@ const showChanges = accountPage(async (ctx) => {
     </div>
     ${await compareForm(ctx, site, pair)}
     ${all.length === 0 ? html`<p role="status">The two versions hold the same files.</p>` : summary(changes, shown)}
-    ${shown.map(({ card }) => card)}
-    ${all.length > MOST_FILES && file === null && html`<p>And ${figure(all.length - MOST_FILES)} more files.</p>`}
-    ${
-      file !== null &&
-      html`<p>
-        <a
-          href="${hrefOf(`${pathOfSite(site.site_id)}/changes`, { from: pair.from?.version_id ?? "", to: pair.to.version_id })}"
-          >All changes</a
-        >
-      </p>`
-    }`;
+    ${shown.map(({ card }) => card)} ${pagesNav(page, pages, (to) => href({ page: pageField(to) }))}
+    ${ctx.query.has("file") && html`<p><a href="${href({})}">All changes</a></p>`}`;
   return answerPage(ctx, { title: `Changes in ${name}`, body, current: "sites", width: "list" });
 });
 
 // The pictures of "Changes": of the owner's own uploads, and of nothing that could be more than a picture.
-
-const startsWith = (bytes: Uint8Array, text: string, at = 0): boolean =>
-  [...text].every((letter, i) => bytes[at + i] === letter.charCodeAt(0));
-
-/** The type of a picture, known by its bytes; null for anything else. */
-function pictureType(bytes: Uint8Array): string | null {
-  if (startsWith(bytes, "\x89PNG\r\n\x1a\n")) return "image/png";
-  if (startsWith(bytes, "\xff\xd8\xff")) return "image/jpeg";
-  if (startsWith(bytes, "GIF8")) return "image/gif";
-  if (startsWith(bytes, "RIFF") && startsWith(bytes, "WEBP", 8)) return "image/webp";
-  return startsWith(bytes, "ftypavi", 4) ? "image/avif" : null;
-}
 
 /** `GET …/versions/<version_id>/picture?path=`. */
 const showPicture = accountPage(async (ctx) => {
@@ -248,7 +244,7 @@ const showPicture = accountPage(async (ctx) => {
   const { versions, blobs } = parts.store;
   const file = await versions.upload(site.site_id, params.version_id!, query.get("path") ?? "");
   const content = file && (await blobs.open(file));
-  const type = content && pictureType(await content.slice(0, 16).bytes());
+  const type = content && pictureType(await content.slice(0, PICTURE_BYTES).bytes());
   if (!content || !type) throw new Refusal("not_found", "There is no picture of that path in this version.");
   exchange.bytes = content.size;
   return new Response(content, {

@@ -172,7 +172,7 @@ export async function commentsPage(ctx: SignedIn, site: Site, refused?: Refused)
   const place = { ctx, site, here, may_decide: is_on && state === "live", refused };
   const threads = await threadsSection(place, facts.notes);
   const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)} ${cookieWarning(ctx, site)}
-    ${!is_on && settings.last_mode !== null && offNotice()}
+    ${!is_on && !isUnused(site, facts.notes) && offNotice()}
     <div class="two comments">
       <div class="stack tight">${threads}</div>
       <div class="side">

@@ -19,6 +19,9 @@ const TABS = {
   versions: "Versions",
   previews: "Previews",
   comments: "Comments",
+  statistics: "Statistics",
+  rules: "Rules",
+  domains: "Domains",
   settings: "Settings",
 };
 

@@ -1,5 +1,5 @@
-/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, its password, its address, and the way to its deletion
- *  (WEB 6). */
+/** `/dashboard/sites/<site_id>/settings`: the site's label, its answer to unknown paths, its password, its address, files of former
+ *  versions, and the way to its deletion (WEB 6). */
 import { Refusal } from "../../base/errors.ts";
 import type { Site } from "../../base/types.ts";
 import { html, type Html } from "../../html/template.ts";
@@ -8,11 +8,13 @@ import { fittingLabel, LONGEST_LABEL } from "../../routes/account.ts";
 import { removePassword, setPassword } from "../../routes/access.ts";
 import { renameSite } from "../../routes/names.ts";
 import type { SiteChange } from "../../store/ownership.ts";
+import { refuseUnlessWritable } from "../../store/refusals.ts";
+import { ahead } from "../browser/wording.ts";
 import { csrfOf } from "../frame.ts";
-import { alertBox, button, csrfField, field, linkButton, radios } from "../parts.ts";
+import { alertBox, button, csrfField, field, hiddenField, linkButton, radios } from "../parts.ts";
 import { accountForm, accountPage, type SignedIn } from "../who.ts";
 import { onDay } from "../words.ts";
-import { ownSite, pathOfSite } from "./pages.ts";
+import { ACCOUNT, ownSite, pathOfSite } from "./pages.ts";
 import { answerSitePage, pathOfTab } from "./site-frame.ts";
 import { heldNotice } from "./state-badges.ts";
 
@@ -116,6 +118,28 @@ function passwordForm(site: Site, ctx: SignedIn, refused?: RefusedSettings): Htm
   </section>`;
 }
 
+/** The form of what a former version still gives to pages that were loaded from it (BEYOND 4); nothing where the server gives none. */
+function formerFilesForm({ site_id, skew }: Site, ctx: SignedIn): Html | false {
+  const lasts = ctx.parts.config.skew;
+  if (lasts === null) return false;
+  const on = skew === 1;
+  return html`<section class="card" aria-labelledby="former">
+    <h2 id="former">Files of former versions</h2>
+    <p>
+      ${
+        on
+          ? `A page that was loaded before a deploy still finds its scripts, styles and pictures, for ${ahead(lasts)}.`
+          : "A page that was loaded before a deploy finds nothing that the deploy took away."
+      }
+      <a href="/docs/http-api#pages-that-are-open-through-a-deploy">How this works</a>
+    </p>
+    <form method="post" action="${pathOfSite(site_id)}/skew">
+      ${csrfField(csrfOf(ctx)!)} ${hiddenField("skew", on ? "off" : "on")}
+      ${button(on ? "Give no files of former versions" : "Give files of former versions", { small: true })}
+    </form>
+  </section>`;
+}
+
 const deleteSection = ({ site_id }: Site): Html =>
   html`<section class="card" aria-labelledby="delete">
     <h2 id="delete">Delete</h2>
@@ -125,15 +149,44 @@ const deleteSection = ({ site_id }: Site): Html =>
     ${linkButton(`${pathOfSite(site_id)}/delete`, "Delete this site", { kind: "danger", small: true })}
   </section>`;
 
+/** The sections of this page, and the settings that are elsewhere. */
+function settingsIndex({ site_id }: Site, former_files: boolean): Html {
+  const links = (label: string, places: readonly (readonly [href: string, words: string] | false)[]): Html =>
+    html`<ul role="list" aria-label="${label}">
+      ${places.map((place) => place !== false && html`<li><a href="${place[0]}">${place[1]}</a></li>`)}
+    </ul>`;
+  return html`<nav class="sections" aria-label="Settings">
+    <p class="small dim">On this page</p>
+    ${links("On this page", [
+      ["#settings", "Label, single-page app"],
+      ["#visitors", "Password"],
+      ["#address", "Address"],
+      former_files && ["#former", "Files of former versions"],
+      ["#delete", "Delete"],
+    ])}
+    <p class="small dim">Elsewhere</p>
+    ${links("Elsewhere", [
+      [pathOfTab(site_id, "comments"), "Comments"],
+      [pathOfTab(site_id, "statistics"), "Statistics"],
+      [pathOfTab(site_id, "domains"), "Domains"],
+      [`${ACCOUNT}#deploy-tokens`, "Deploy tokens"],
+    ])}
+  </nav>`;
+}
+
 async function settingsPage(ctx: SignedIn, site: Site, refused?: RefusedSettings): Promise<Response> {
   const live = await ctx.parts.store.versions.get(site.site_id, site.live_version_id);
   if (live === null) return settingsPage(ctx, await ownSite(ctx), refused);
   const former = await ctx.parts.store.names.former(site.site_id);
   const body = html`${alertBox(refused?.refusal)} ${heldNotice(ctx, site)}
-    <div class="narrow stack">
-      ${settingsForm(site, live.spa_enabled === 1, csrfOf(ctx)!, refused)}
-      <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
-      ${passwordForm(site, ctx, refused)} ${addressForm(site, former, ctx, refused)} ${deleteSection(site)}
+    <div class="indexed">
+      ${settingsIndex(site, ctx.parts.config.skew !== null)}
+      <div class="narrow stack">
+        ${settingsForm(site, live.spa_enabled === 1, csrfOf(ctx)!, refused)}
+        <p class="small dim">Yours since ${onDay(site.created_at, ctx.parts.now())}. It does not expire.</p>
+        ${passwordForm(site, ctx, refused)} ${addressForm(site, former, ctx, refused)} ${formerFilesForm(site, ctx)}
+        ${deleteSection(site)}
+      </div>
     </div>`;
   return answerSitePage(ctx, site, { tab: "settings", body, has_primary: true, refusal: refused?.refusal });
 }
@@ -195,6 +248,23 @@ const saveAccess = accountForm({
   again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
 });
 
+/** `POST …/skew`. */
+const saveFormerFiles = accountForm({
+  page: settingsPath,
+  async act(ctx, fields) {
+    const site = await ownSite(ctx);
+    const wanted = fields.get("skew");
+    if (wanted !== "on" && wanted !== "off") {
+      throw new Refusal("invalid_input", "Nothing was changed: press one of the buttons.", { field: "skew" });
+    }
+    refuseUnlessWritable(site, ctx.parts.now());
+    const { ownership } = ctx.parts.store;
+    await ownership.changeSettings(site.site_id, { skew: wanted === "on" ? 1 : 0 }, ctx.caller);
+    return `${settingsPath(ctx)}?done=saved`;
+  },
+  again: async (ctx, refusal, sent) => settingsPage(ctx, await ownSite(ctx), { refusal, sent }),
+});
+
 /** The settings in two lines, with the way to change them. */
 export function settingsCard(site: Site, spa_now: boolean): Html {
   const spa = site.spa_override === null ? `decided by the files (${spa_now ? "on" : "off"})` : spaValue(site);
@@ -216,4 +286,5 @@ export const SETTINGS_ROWS: readonly Route[] = [
   ["POST", "/dashboard/sites/:id/settings", saveSettings],
   ["POST", "/dashboard/sites/:id/slug", saveName],
   ["POST", "/dashboard/sites/:id/access", saveAccess],
+  ["POST", "/dashboard/sites/:id/skew", saveFormerFiles],
 ];

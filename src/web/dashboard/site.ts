@@ -104,13 +104,13 @@ async function liveReceipt(ctx: SignedIn, site: Site, version: Version, done: st
   });
 }
 
-/** The list of what waits for the owner; nothing if nothing does. */
-function todoCard({ site_id }: Site, { reported, pending, open }: NoteCounts): Html | false {
+/** The list of what waits for the owner; nothing if nothing does. A thread that begins with a comment that waits is told once. */
+function todoCard({ site_id }: Site, { reported, pending, begun }: NoteCounts): Html | false {
   const path = pathOfTab(site_id, "comments");
   const lines = [
     { n: reported, noun: "comment", what: "reported", show: "reported", act: "Look" },
     { n: pending, noun: "comment", what: "waiting for you", show: "pending", act: "Approve" },
-    { n: open, noun: "thread", what: "open", show: "open", act: "Answer" },
+    { n: begun, noun: "thread", what: "open", show: "open", act: "Answer" },
   ].filter(({ n }) => n > 0);
   if (lines.length === 0) return false;
   return html`<section class="card todo" aria-labelledby="todo">

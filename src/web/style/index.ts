@@ -15,13 +15,15 @@ import lists from "./lists.css" with { type: "text" };
 import manual from "./manual.css" with { type: "text" };
 import receipt from "./receipt.css" with { type: "text" };
 import dashboard from "./dashboard.css" with { type: "text" };
+import rules from "./rules.css" with { type: "text" };
 import seen from "./seen.css" with { type: "text" };
 import changes from "./changes.css" with { type: "text" };
 import site from "./site.css" with { type: "text" };
+import statistics from "./statistics.css" with { type: "text" };
 import zone from "./zone.css" with { type: "text" };
 
 const FILES = [themed(tokens), ground, base, frame, controls, lists, formPage, home, zone, receipt, manual, turn];
 
 export const STYLE = compactCss(FILES.join(""));
 
-export const ACCOUNT_STYLE = compactCss([dashboard, site, changes, seen, comments].join(""));
+export const ACCOUNT_STYLE = compactCss([dashboard, site, statistics, rules, changes, seen, comments].join(""));

@@ -47,6 +47,7 @@ describe("BEYOND 7: every route that the table of scopes lacks", () => {
     path
       .replace(":id", site.site_id)
       .replace(":version_id", version_id)
+      .replace(":domain", "www.example.org")
       .replace(/:(comment|token)/, "x")
       .replace(":delivery", "msg_x");
 

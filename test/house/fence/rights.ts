@@ -6,12 +6,14 @@ import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
  *  single file. */
 const VOCABULARY = "base";
 /** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */
-const STORE_DOORS = ["index", "operations", "groups", "writer", "writer-thread"].map((name) => `src/store/${name}.ts`);
+const STORE_DOORS = ["index", "operations", "groups", "backends", "writer", "writer-thread"].map(
+  (name) => `src/store/${name}.ts`,
+);
 /** The parts of the store that other rooms may name: its doors, and the types of the rest except its backends. */
 const STORE = ["store", "store/people", "store/notes"];
 const JUDGED = [VOCABULARY, "html", "rules", "pipeline"];
 /** Stages of the pipeline that are one file. A file with a row of its own is no part of its room's right. */
-const FILE_STAGES = ["spa", "rules"].map((stage) => `src/pipeline/${stage}.ts`);
+const FILE_STAGES = ["src/pipeline/spa.ts"];
 const CLIENT = [
   "client",
   ...[
@@ -36,10 +38,22 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   html: [VOCABULARY],
   rules: [VOCABULARY],
   http: [VOCABULARY, "config", "run"],
-  store: [VOCABULARY, "config", "run", "store/people", "store/notes", "store/sqlite", "store/disk"],
+  store: [
+    VOCABULARY,
+    "config",
+    "run",
+    "store/people",
+    "store/notes",
+    "store/sqlite",
+    "store/postgres",
+    "store/bucket",
+    "store/disk",
+  ],
   "store/people": [VOCABULARY, "run", "store", "store/notes"],
   "store/notes": [VOCABULARY, "run", "store", "store/people"],
   "store/sqlite": [VOCABULARY, "run", "store", "store/people", "store/notes", "store/disk"],
+  "store/postgres": [VOCABULARY, "store"],
+  "store/bucket": [VOCABULARY, "config", "run", "store", "store/disk"],
   "store/disk": [VOCABULARY, "config", "run", "store"],
   pipeline: [...JUDGED, ...["archive", "docs", "abuse", "lint"].map((stage) => `pipeline/${stage}`), ...FILE_STAGES],
   "pipeline/archive": JUDGED,
@@ -55,12 +69,13 @@ export const ROWS: Readonly<Record<string, readonly string[]>> = {
   api: [VOCABULARY, "http", "api/shapes"],
   "api/shapes": [...["errors", "tokens", "types"].map((name) => `src/base/${name}.ts`), "src/store/renders.ts"],
   deploy: [VOCABULARY, "run", "pipeline", "src/comments/carry.ts", ...STORE],
-  domains: [VOCABULARY, "http", ...STORE],
+  domains: [VOCABULARY, "config", "run", "http", ...STORE],
+  statistics: [VOCABULARY, "run", "http", "rules", ...STORE],
   webhooks: [VOCABULARY, "run", "http", ...STORE],
   render: [VOCABULARY, "run", "http", ...STORE],
-  upkeep: [VOCABULARY, "config", "run", "http", "comments", "webhooks", "render", ...STORE],
-  routes: [VOCABULARY, "config", "run", "http", "api", "deploy", "comments", "domains", ...STORE],
-  web: [VOCABULARY, "run", "html", "http", "routes", "comments", "src/web/browser/wording.ts", ...STORE],
+  upkeep: [VOCABULARY, "config", "run", "http", "comments", "webhooks", "render", "domains", ...STORE],
+  routes: [VOCABULARY, "config", "run", "http", "api", "deploy", "comments", "domains", "statistics", ...STORE],
+  web: [VOCABULARY, "run", "html", "http", "rules", "routes", "comments", "src/web/browser/wording.ts", ...STORE],
   "web/browser": [
     "src/comments/widget/dom.ts",
     ...["src/base/types.ts", "src/html/template.ts", "src/web/parts.ts", "src/web/receipt.ts"],
@@ -154,8 +169,12 @@ const MODULES: readonly (readonly [RegExp, (path: string) => boolean])[] = [
       ]),
   ],
   // `lookup` takes a thread of the runtime's pool for as long as a name server is silent (BUN 8): files, sign-ins and
-  // deploys would wait for it. `doctor` is a program of its own; the other one runs on the user's machine.
-  [/^node:dns(\/promises)?$/, (path) => ["src/operator/doctor.ts", "src/client/loopback.ts"].includes(path)],
+  // deploys would wait for it. `doctor` is a program of its own; the second one runs on the user's machine,
+  // and the third asks by a `Resolver`, which is c-ares and takes no thread of the pool.
+  [
+    /^node:dns(\/promises)?$/,
+    (path) => ["src/operator/doctor.ts", "src/client/loopback.ts", "src/domains/index.ts"].includes(path),
+  ],
   [
     /^node:(http|https|http2|tls|child_process|cluster|dgram)(\/promises)?$/,
     (path) => !within(path, ["pipeline", "html", "store"]),
@@ -180,7 +199,7 @@ const STORE_VALUES = [
   "src/store/writer-thread.ts",
 ];
 /** The backend that a root file of the store may name: none but the doors know one. */
-const BACKENDS = ["store/sqlite", "store/disk"];
+const BACKENDS = ["store/sqlite", "store/postgres", "store/bucket", "store/disk"];
 
 function crossesStore(path: string, { name, type_only }: Import): boolean {
   if (!name.startsWith("src/store/")) return false;
@@ -211,7 +230,9 @@ const TIMED: Where = [
   "render",
   "serve",
   "webhooks",
+  "src/domains/acme.ts",
   "src/routes/deploys/request.ts",
+  "src/store/postgres/driver.ts",
   "src/store/sqlite/driver.ts",
   "src/store/sqlite/database.ts",
   "src/pipeline/markdown/clock.ts",
@@ -221,11 +242,12 @@ const TIMED: Where = [
 /** Globals → where they may stand. */
 const GLOBALS: readonly (readonly [string, RegExp, Where])[] = [
   ["Bun.file", /\bBun\.(file|write|mmap)\b/, ["store", "src/render/browser.ts"]],
+  ["Bun.SQL", /\bBun\.SQL\b/, ["store/postgres"]],
   ["Bun", /(?<![\w.$"'`@])Bun\.\w/, []],
   [
     "Request",
     /(?<![\w.])Request\b/,
-    ["http", "serve", "comments", "src/render/gate.ts", "routes", "web", "server", "client"],
+    ["http", "serve", "statistics", "comments", "src/render/gate.ts", "routes", "web", "server", "client"],
   ],
   [
     "process.env",

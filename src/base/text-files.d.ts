@@ -1,0 +1,20 @@
+declare module "*.css" {
+  const text: string;
+  export default text;
+}
+declare module "*.md" {
+  const text: string;
+  export default text;
+}
+declare module "*.sh" {
+  const text: string;
+  export default text;
+}
+declare module "*.sql" {
+  const text: string;
+  export default text;
+}
+declare module "*.txt" {
+  const text: string;
+  export default text;
+}

@@ -1,0 +1,99 @@
+/** The kinds of backend, by the address of the store: a folder with a database of its own; or a database server, beside a folder or a
+ *  bucket for the blobs. */
+import { lettersAtStart } from "./notes/outbox.ts";
+import { openGeneration, openDataDir, type Opened, type Opening } from "./sqlite/data-dir.ts";
+import { folderBlobs, folderReads } from "./sqlite/folder.ts";
+import { openCache } from "./bucket/cache.ts";
+import type { BucketAddress } from "../config/setting.ts";
+import { openObjects } from "./bucket/objects.ts";
+import { bucketPlace } from "./bucket/place.ts";
+import { bucketReads } from "./bucket/reads.ts";
+import { bucketUpkeep } from "./bucket/upkeep.ts";
+import type { Db } from "./operation.ts";
+import type { Blobs } from "./serving.ts";
+import { forgetUncountedSites } from "./sqlite/stats.ts";
+import { prepareDataDir, prepareFolder, type Preparing } from "./sqlite/prepare.ts";
+import { openPool } from "./postgres/connection.ts";
+import { postgresDb } from "./postgres/driver.ts";
+import { prepareDatabase } from "./postgres/schema.ts";
+
+/** A service keeps its state at such an address. It goes to threads and deploy processes with their orders. */
+export interface StoreAddress {
+  data_dir: string;
+  /** The PostgreSQL database in place of `data_dir/db`, with its password: never in a log, an argument or an answer. */
+  database_url?: string | undefined;
+  /** The bucket of the blobs in place of `data_dir/blobs`, beside such a database. */
+  bucket?: BucketAddress | undefined;
+}
+
+export const addressOf = ({ data_dir, database_url, bucket }: StoreAddress): StoreAddress => ({
+  data_dir,
+  database_url,
+  bucket,
+});
+
+function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress) {
+  const [objects, cache] = [openObjects(bucket), openCache(data_dir, bucket.cache_bytes)];
+  const place = bucketPlace(db, objects, cache);
+  return { place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects) };
+}
+
+/** Opens the stored blobs alone, for reading: without a database. */
+export const openBlobs = ({ data_dir, bucket }: StoreAddress): Blobs =>
+  bucket === undefined
+    ? folderReads(data_dir)
+    : bucketReads(openObjects(bucket), openCache(data_dir, bucket.cache_bytes));
+
+/** Connections that one opening holds at most, unless it says another number. */
+const CONNECTIONS = 3;
+
+/** A database server looks after its own files. */
+const SERVERS_OWN: Opened["engine"] = { faults: () => [], emptyLog: async () => {} };
+
+function openOnServer(
+  { data_dir, bucket }: StoreAddress,
+  database_url: string,
+  now: () => number,
+  { watch = false, connections = CONNECTIONS }: Opening,
+): Opened {
+  const pool = openPool(database_url, connections);
+  const generation = openGeneration(data_dir, () => 0, watch);
+  const db = postgresDb(pool, generation.advance);
+  return {
+    data_dir,
+    now,
+    generation,
+    db,
+    ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket)),
+    engine: SERVERS_OWN,
+    forgetUncounted: () => forgetUncountedSites(data_dir, db),
+    async close() {
+      generation.close();
+      await pool.close();
+    },
+  };
+}
+
+/** Opens what `prepareStore` has readied. */
+export function openBackend(address: StoreAddress, now: () => number, opening: Opening = {}): Opened {
+  const { data_dir, database_url } = address;
+  return database_url === undefined
+    ? openDataDir(data_dir, now, opening)
+    : openOnServer(address, database_url, now, opening);
+}
+
+/** Locks and readies the data directory, and the database where it is another's. Close what is returned when the server ends. */
+export async function prepareStore(
+  { data_dir, database_url }: StoreAddress,
+  preparing: Preparing = {},
+): Promise<{ close(): void }> {
+  if (database_url === undefined) return prepareDataDir(data_dir, preparing);
+  const folder = prepareFolder(data_dir, preparing);
+  try {
+    await prepareDatabase(database_url, () => lettersAtStart(preparing));
+    return folder;
+  } catch (error) {
+    folder.close();
+    throw error;
+  }
+}

@@ -1,0 +1,71 @@
+/** Connections to one PostgreSQL database, with the deadlines that Bun.SQL has not: a question into a network that drops
+ *  everything never ends, and neither does what is asked behind it. */
+import { NoAnswer } from "./failures.ts";
+
+export const CONNECT_S = 3;
+
+/** Milliseconds, each kept by the server itself. The last one throws out a writer that was stopped with the lock in its hands. */
+const LIMITS = { statement_timeout: "10000", lock_timeout: "5000", idle_in_transaction_session_timeout: "5000" };
+
+export interface Pool {
+  current(): Bun.SQL;
+  /** The answer to what was asked of `sql`. Throws `NoAnswer` where none came for so long; what follows is asked on new
+   *  connections. */
+  answer<T>(sql: Bun.SQL, ms: number, asked: PromiseLike<T>): Promise<T>;
+  /** Runs a write as soon as others leave it a connection, and one to reads. */
+  inTurn<T>(write: () => Promise<T>): Promise<T>;
+  /** For a server that is not the one it was. */
+  renew(): void;
+  close(): Promise<void>;
+}
+
+/** At most so many at once; the others wait, in their order. */
+function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
+  const waiting: (() => void)[] = [];
+  let free = most;
+  return async (work) => {
+    if (free > 0) free--;
+    else await new Promise<void>((begin) => waiting.push(begin));
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free++;
+      else next();
+    }
+  };
+}
+
+/** `most`: connections at once. None is opened before it is needed. */
+export function openPool(url: string, most: number): Pool {
+  const connect = () => new Bun.SQL(url, { max: most, connectionTimeout: CONNECT_S, connection: LIMITS });
+  let sql = connect();
+  let closed = false;
+
+  function renew(stuck: Bun.SQL): void {
+    if (stuck !== sql || closed) return;
+    sql = connect();
+    void stuck.close({ timeout: 0 }).catch(() => {});
+  }
+  return {
+    current: () => sql,
+    async answer(of, ms, asked) {
+      const late = Promise.withResolvers<never>();
+      const timer = setTimeout(() => {
+        renew(of);
+        late.reject(new NoAnswer(`the database did not answer within ${ms} ms`));
+      }, ms);
+      try {
+        return await Promise.race([asked, late.promise]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+    inTurn: turns(Math.max(1, most - 1)),
+    renew: () => renew(sql),
+    async close() {
+      closed = true;
+      await sql.close({ timeout: 1 });
+    },
+  };
+}

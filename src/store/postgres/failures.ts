@@ -1,0 +1,43 @@
+/** PostgreSQL's errors as a caller is told of them: by SQLSTATE, and by the connection that was not there or went away. */
+import { Refusal } from "../../base/errors.ts";
+import { refusals } from "../refusals.ts";
+
+/** A database that did not answer in its time. */
+export class NoAnswer extends Error {
+  override readonly name = "NoAnswer";
+}
+
+const stateOf = (error: unknown): string => String((error as { errno?: unknown } | null)?.errno ?? "");
+const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
+
+/** The connection is gone, or the server is about to end it. */
+export const isClosed = (error: unknown): boolean =>
+  /^(08|57P0|25P03)/.test(stateOf(error)) || /^ERR_POSTGRES_(CONNECTION|IDLE|LIFETIME)/.test(codeOf(error));
+
+/** The server said no itself: what it was asked for is not done. */
+export const isRefused = (error: unknown): boolean => stateOf(error) !== "" && !isClosed(error);
+
+/** A server that was the first one once, and takes no writes any more. */
+export const isReadOnly = (error: unknown): boolean => stateOf(error) === "25006";
+
+/** Two transactions were in each other's way: the next try finds another order. */
+export const isCollision = (error: unknown): boolean => ["40001", "40P01"].includes(stateOf(error));
+
+/** A lock or a statement that took too long, and a server without a free connection. */
+const BUSY = new Set(["55P03", "57014", "53300"]);
+const FULL = new Set(["53100", "53400"]);
+
+function answerTo(error: unknown): Error | null {
+  const state = stateOf(error);
+  if (FULL.has(state)) return refusals.storageFull();
+  if (BUSY.has(state) || isCollision(error)) return refusals.busy();
+  const unreachable = error instanceof NoAnswer || isClosed(error) || isReadOnly(error) || state.startsWith("53");
+  return unreachable ? refusals.databaseAway() : null;
+}
+
+/** The answer to a caller, with the error as its `cause`; what is no fault of the server's comes back as it is. */
+export function databaseRefusal(error: unknown): unknown {
+  if (error instanceof Refusal) return error;
+  const answer = answerTo(error);
+  return answer === null ? error : Object.assign(answer, { cause: error });
+}

@@ -141,11 +141,11 @@ async function forgetOrphans(parts: OrderParts): Promise<void> {
 
 async function dueNames({ own_names, store: { certificates } }: OrderParts): Promise<string[]> {
   const names = (await certificates.due(AT_ONCE)).map(({ name }) => name);
-  for (const name of own_names) {
-    // One at a time: both may have one record, and a hook that replaces it.
-    if (await certificates.isDue(name)) return [name, ...names].slice(0, AT_ONCE);
-  }
-  return names;
+  const own = await Promise.all(own_names.map(async (name) => ({ name, since: await certificates.dueSince(name) })));
+  // One at a time: both may have one record, and a hook that replaces it. The one that waits longest: neither keeps the other waiting
+  // for ever where a clock runs so far ahead that each is due as soon as it is there.
+  const [first] = own.filter(({ since }) => since !== null).sort((a, b) => a.since! - b.since!);
+  return first === undefined ? names : [first.name, ...names].slice(0, AT_ONCE);
 }
 
 const OWN_PAIRS_MS = 10 * UNIT_MS.s;

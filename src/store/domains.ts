@@ -359,9 +359,9 @@ function* noteFailed({ name, error, first_ms, retry_ms }: Failed, now: number): 
   yield* failed.do(name, error, failures, next_at, new Date(now).toISOString());
 }
 
-function* isDue(name: string, now: number): Op<boolean> {
-  const row = yield* certificate.get(name);
-  return row === null || row.next_at <= now;
+function* dueSince(name: string, now: number): Op<number | null> {
+  const next_at = (yield* certificate.get(name))?.next_at ?? 0;
+  return next_at <= now ? next_at : null;
 }
 
 function* challengeFor(token: string, now: number): Op<string | null> {
@@ -376,8 +376,8 @@ export const CERTIFICATES = {
   active: read(() => activeOnes.all()),
   /** Active domains that have none, or whose next order is due. */
   due: read(({ now }, most: number) => dueDomains.all(now(), most)),
-  /** The same for a name that is no domain of a site. */
-  isDue: read(({ now }, name: string) => isDue(name, now())),
+  /** The same for a name that is no domain of a site: since when it is due (epoch milliseconds), null while it is not. */
+  dueSince: read(({ now }, name: string) => dueSince(name, now())),
   begin: write(({ now }, name: string) => beginOrder.do(name, now())),
   noteIssued: write((_, name: string, expires_at: string, next_at: number) => issued.do(name, expires_at, next_at)),
   noteFailed: write(({ now }, wanted: Failed) => noteFailed(wanted, now())),

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { connect } from "node:tls";
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { certificateFor } from "../kit/certificate.ts";
-import { read } from "../kit/database.ts";
+import { read, write } from "../kit/database.ts";
 import { debianProgram } from "../kit/debian-package.ts";
 import { freePort, startPebble } from "../kit/pebble.ts";
 import { bearer, call, signUp } from "../kit/people.ts";
@@ -179,7 +179,7 @@ describe("BEYOND 10: own ACME", () => {
     );
     await chmod(hook, 0o755);
     const http_port = freePort();
-    await using pebble = await startPebble({ dns: names.address, http_port });
+    await using pebble = await startPebble({ dns: names.address, http_port, reuses: 0 });
     await using world = await domainWorld(
       ...[
         "--http-port",
@@ -198,11 +198,26 @@ describe("BEYOND 10: own ACME", () => {
     const calm = "calm.sites.example.org";
     await until(async () => (await certificateOf(port, calm)).checkHost("other.sites.example.org") !== undefined);
     expect(await issuer(calm)).toContain("Pebble");
-    const ran = (await readFile(log, "utf8")).trim().split("\n");
-    expect(ran.map((line) => line.split(" ").slice(0, 2).join(" "))).toEqual([
-      ...["present _acme-challenge.svc.example.org", "cleanup _acme-challenge.svc.example.org"],
-      ...["present _acme-challenge.sites.example.org", "cleanup _acme-challenge.sites.example.org"],
-    ]);
+    const ran = async () =>
+      (await readFile(log, "utf8"))
+        .trim()
+        .split("\n")
+        .map((line) => line.split(" ").slice(0, 2).join(" "));
+    const forName = (name: string) => [`present _acme-challenge.${name}`, `cleanup _acme-challenge.${name}`];
+    expect(await ran()).toEqual([...forName("svc.example.org"), ...forName("sites.example.org")]);
+
+    // Both are renewed, the one first that waits longer.
+    const { data_dir } = world.server;
+    const standing = () => read<{ name: string }>(data_dir, "select name from certificates where state = 'active'");
+    await until(() => standing().length === 2);
+    const before = await Promise.all([certificateOf(port, "svc.example.org"), certificateOf(port, calm)]);
+    write(data_dir, "update certificates set next_at = case name when 'svc.example.org' then 2 else 1 end");
+    await until(async () => (await ran()).length === 8);
+    expect((await ran()).slice(4)).toEqual([...forName("sites.example.org"), ...forName("svc.example.org")]);
+    for (const [i, name] of ["svc.example.org", calm].entries()) {
+      await until(async () => (await certificateOf(port, name)).fingerprint256 !== before[i]!.fingerprint256);
+      expect(await issuer(name)).toContain("Pebble");
+    }
     await setter.stop(true);
     await names[Symbol.asyncDispose]();
     await rm(folder, { recursive: true });

@@ -268,17 +268,17 @@ test("BEYOND 10: an order that fails waits an hour, doubled to a day, or as long
   for (const hours of [1, 2, 4, 8, 16, 24, 24]) {
     await certificates.noteFailed({ name, error: "It failed.", first_ms: HOUR, retry_ms: 0 });
     time += hours * HOUR - 1;
-    expect([hours, await certificates.isDue(name)]).toEqual([hours, false]);
+    expect([hours, await certificates.dueSince(name)]).toEqual([hours, null]);
     time += 1;
-    expect([hours, await certificates.isDue(name)]).toEqual([hours, true]);
+    expect([hours, await certificates.dueSince(name)]).toEqual([hours, time]);
   }
   await certificates.noteFailed({ name, error: "Too many.", first_ms: HOUR, retry_ms: 48 * HOUR });
   time += 47 * HOUR;
-  expect(await certificates.isDue(name)).toBe(false);
+  expect(await certificates.dueSince(name)).toBe(null);
   await certificates.noteIssued(name, new Date(time + 90 * 24 * HOUR).toISOString(), time + 60 * 24 * HOUR);
   await certificates.noteFailed({ name, error: "It failed.", first_ms: HOUR, retry_ms: 0 });
   time += HOUR;
-  expect(await certificates.isDue(name)).toBe(true);
+  expect(await certificates.dueSince(name)).toBe(time);
   await store.close();
   await rm(folder, { recursive: true });
 });

@@ -23,6 +23,8 @@ interface PebbleOptions {
   http_port: number;
   /** Percent of nonces that it refuses. */
   refuses?: number;
+  /** Percent of orders for a name that was proved before and is not looked at again. */
+  reuses?: number;
 }
 
 /** One that nobody has now. */
@@ -33,7 +35,7 @@ export function freePort(): number {
   return port!;
 }
 
-export async function startPebble({ dns, http_port, refuses = 50 }: PebbleOptions): Promise<Pebble> {
+export async function startPebble({ dns, http_port, refuses = 50, reuses = 50 }: PebbleOptions): Promise<Pebble> {
   const program = await debianProgram("pebble");
   const folder = await mkdtemp(join(tmpdir(), "svc-pebble-"));
   const file = (name: string) => join(folder, name);
@@ -55,7 +57,7 @@ export async function startPebble({ dns, http_port, refuses = 50 }: PebbleOption
   await writeFile(file("config.json"), JSON.stringify(config));
   let said = "";
   const child = Bun.spawn([program, "-strict", "-config", file("config.json"), "-dnsserver", dns], {
-    env: { PEBBLE_WFE_NONCEREJECT: String(refuses), PEBBLE_VA_NOSLEEP: "1" },
+    env: { PEBBLE_WFE_NONCEREJECT: String(refuses), PEBBLE_AUTHZREUSE: String(reuses), PEBBLE_VA_NOSLEEP: "1" },
     stdin: "ignore",
     stdout: "pipe",
     stderr: "pipe",

@@ -18,6 +18,7 @@ export interface Config extends Readonly<Values> {
   /** The PostgreSQL database in place of the data directory's, and the bucket in place of its blobs (SCALE 1): no setting gives them yet. */
   readonly database_url?: string;
   readonly bucket?: BucketAddress;
+  readonly stale_ms?: number;
 }
 
 /** A flag or value cannot be used: the program ends with exit code 2 and this one line. */

@@ -228,6 +228,12 @@ export function createRows(store: ServingStore, budget: ByteBudgetCache, version
   const { keep, setLive, known } = createKept(budget);
 
   async function read(slug: string): Promise<SiteRow> {
+    const kept = known(slug);
+    if (kept === undefined || store.generation.orHeld === undefined) return readNow(slug);
+    return (await store.generation.orHeld(slug, kept.generation, readNow(slug))) ?? kept;
+  }
+
+  async function readNow(slug: string, left = ATTEMPTS): Promise<SiteRow> {
     // The counter is read first: if it were read after the row, an old row would pass for a new one.
     const generation = store.generation.current(slug);
     if (slug.includes(".")) return readDomain(slug, generation);
@@ -235,7 +241,7 @@ export function createRows(store: ServingStore, budget: ByteBudgetCache, version
     const moved_to = site === null ? await store.sites.movedTo(slug) : null;
     const tombstone = site === null && moved_to === null ? await store.sites.tombstone(slug) : null;
     const live = site === null ? null : await versions.read(site, site.live_version_id, commentsVariantOf(site));
-    if (site !== null && live === null) return readAgain(site, generation);
+    if (site !== null && live === null) return readAgain(site, left);
     const own = site?.owner_account_id ? await store.domains.activeOf(site.site_id) : [];
     const primary = own.find(({ is_primary }) => is_primary === 1)?.domain ?? null;
     const domains = own.length === 0 ? NO_SITE.domains : own.map(({ domain }) => domain);
@@ -247,15 +253,15 @@ export function createRows(store: ServingStore, budget: ByteBudgetCache, version
     return keep({ ...NO_SITE, slug: domain, generation, domain: await store.domains.at(domain) });
   }
 
-  /** A site may be removed between the two reads. A site that still exists and has no live version is broken. */
-  function readAgain(site: Site, generation: number): Promise<SiteRow> {
-    if (store.generation.current(site.slug) !== generation) return read(site.slug);
+  /** A site may be removed or moved on between the two reads, before the counter tells. One that goes on without a live version is broken. */
+  function readAgain(site: Site, left: number): Promise<SiteRow> {
+    if (left > 1) return readNow(site.slug, left - 1);
     throw new Error(`site ${site.site_id} points at version ${site.live_version_id}, which is not stored`);
   }
 
   function ready(slug: string): SiteRow | undefined {
     const kept = known(slug);
-    return kept !== undefined && kept.generation === store.generation.current(slug) ? kept : undefined;
+    return kept !== undefined && store.generation.holds(slug, kept.generation) ? kept : undefined;
   }
 
   return { ready, read, setLive };

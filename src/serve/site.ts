@@ -208,7 +208,7 @@ async function readLive(locate: Locate, manifests: Manifests, slug: string): Pro
 
 /** True if a shortcut still leads to the answer that `handle` would find. */
 function holds({ slug, generation, end }: Shortcut, { method }: Request, { store, now }: SiteServerParts): boolean {
-  return generation === store.generation.current(slug) && now() < end && (method === "GET" || method === "HEAD");
+  return store.generation.holds(slug, generation) && now() < end && (method === "GET" || method === "HEAD");
 }
 
 type Warmed = SiteKey & Pick<Site, "comments_mode" | "comments_changes">;

@@ -147,7 +147,7 @@ function createFormerVersionsCache<Found extends CacheEntry>(parts: FormerVersio
   return {
     of(site) {
       const kept = shields.get(site.site_id);
-      if (kept === undefined || kept.generation !== store.generation.current(site.slug)) {
+      if (kept === undefined || !store.generation.holds(site.slug, kept.generation)) {
         return read(parts, shields, site);
       }
       kept.used = true;

@@ -1,6 +1,6 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
 
-import { availableParallelism } from "node:os";
+import { availableParallelism, hostname } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { Refusal } from "../base/errors.ts";
@@ -33,11 +33,12 @@ import {
   slotOf,
 } from "../run/metrics.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { addressOf, openServing, prepareStore, SCHEMA, secretFiles, type Store } from "../store/index.ts";
+import { addressOf, type Joining, openServing, prepareStore, SCHEMA, secretFiles, type Store } from "../store/index.ts";
 import { type Counts, createCounts } from "../statistics/counts.ts";
 import { createNoteVisit } from "../statistics/visits.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { startUpkeep } from "../upkeep/index.ts";
+import { loggedBy } from "../run/every.ts";
+import { startUpkeep, turnsOf } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 import { type App, createApp } from "./app.ts";
@@ -282,11 +283,11 @@ export async function startService(config: Config, options: ServiceOptions): Pro
       async stop() {
         await upkeep.stop();
         await service.stop();
-        data.close();
+        await data.close();
       },
     };
   } catch (error) {
-    data.close();
+    await data.close();
     throw error;
   }
 }
@@ -308,14 +309,26 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
     max_connections: config.max_connections,
   });
 
+/** As what the other boxes of a service see this one. */
+const joining = (config: Config, now: () => number): Joining => ({
+  host: hostname(),
+  version: packageJson.version,
+  base_url: config.base_url,
+  sites_domain: config.sites_domain,
+  turns: turnsOf(config),
+  now,
+  failed: loggedBy(createLog(config.log, now), "the database that all boxes share"),
+});
+
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
-export async function prepareData(config: Config, now: () => number): Promise<{ close(): void }> {
+export async function prepareData(config: Config, now: () => number): Promise<{ close(): void | Promise<void> }> {
   const { webhooks, notify, stats, log: format } = config;
   const log = createLogAtOnce(format, now);
   const tell = (sentence: string) => log.event(`upgrade of the database: ${sentence}`);
   const letters = { drops_deliveries: webhooks === "off", notices: notify !== null };
-  return prepareStore(addressOf(config), { now: now(), ...letters, counts_visits: stats === "on", tell });
+  const preparing = { now: now(), ...letters, counts_visits: stats === "on", tell };
+  return prepareStore(addressOf(config), joining(config, now), preparing);
 }
 
 /** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor

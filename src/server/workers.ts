@@ -116,8 +116,8 @@ interface Supervisor {
 
 export async function supervise(configured: Config, env: Env, now: () => number): Promise<Supervisor> {
   const data = await prepareData(configured, now);
-  const config = await choosePort(configured).catch((error) => {
-    data.close();
+  const config = await choosePort(configured).catch(async (error) => {
+    await data.close();
     throw error;
   });
   const log = createLog(config.log, now);
@@ -127,7 +127,7 @@ export async function supervise(configured: Config, env: Env, now: () => number)
     await crew.stop();
     await upkeep.stop();
     await log.close();
-    data.close();
+    await data.close();
   }
   try {
     await crew.start();

@@ -1,7 +1,8 @@
 /** The kinds of backend, by the address of the store: a folder with a database of its own; or a database server, beside a folder or a
  *  bucket for the blobs. */
+import { UNIT_MS } from "../base/units.ts";
 import { lettersAtStart } from "./notes/outbox.ts";
-import { openGeneration, openDataDir, type Opened, type Opening } from "./sqlite/data-dir.ts";
+import { openDataDir, type Opened, type Opening } from "./sqlite/data-dir.ts";
 import { folderBlobs, folderReads } from "./sqlite/folder.ts";
 import { openCache } from "./bucket/cache.ts";
 import type { BucketAddress } from "../config/setting.ts";
@@ -13,6 +14,8 @@ import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
 import { prepareDataDir, prepareFolder, type Preparing } from "./sqlite/prepare.ts";
+import { type BoxFacts, startBox } from "./postgres/box.ts";
+import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { openPool } from "./postgres/connection.ts";
 import { postgresDb } from "./postgres/driver.ts";
 import { prepareDatabase } from "./postgres/schema.ts";
@@ -24,13 +27,18 @@ export interface StoreAddress {
   database_url?: string | undefined;
   /** The bucket of the blobs in place of `data_dir/blobs`, beside such a database. */
   bucket?: BucketAddress | undefined;
+  /** Milliseconds for which pages are shown while such a database cannot be asked. */
+  stale_ms?: number | undefined;
 }
 
-export const addressOf = ({ data_dir, database_url, bucket }: StoreAddress): StoreAddress => ({
+export const addressOf = ({ data_dir, database_url, bucket, stale_ms }: StoreAddress): StoreAddress => ({
   data_dir,
   database_url,
   bucket,
+  stale_ms,
 });
+
+const STALE_MS = UNIT_MS.d;
 
 function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress) {
   const [objects, cache] = [openObjects(bucket), openCache(data_dir, bucket.cache_bytes)];
@@ -51,14 +59,14 @@ const CONNECTIONS = 3;
 const SERVERS_OWN: Opened["engine"] = { faults: () => [], emptyLog: async () => {} };
 
 function openOnServer(
-  { data_dir, bucket }: StoreAddress,
+  { data_dir, bucket, stale_ms = STALE_MS }: StoreAddress,
   database_url: string,
   now: () => number,
   { watch = false, connections = CONNECTIONS }: Opening,
 ): Opened {
   const pool = openPool(database_url, connections);
-  const generation = openGeneration(data_dir, () => 0, watch);
-  const db = postgresDb(pool, generation.advance);
+  const generation = openBoxPage(data_dir, now, stale_ms, watch);
+  const db = postgresDb(pool, generation);
   return {
     data_dir,
     now,
@@ -74,6 +82,10 @@ function openOnServer(
   };
 }
 
+/** The turns of this box at work that one box does for all. */
+export const openTurns = ({ data_dir, database_url }: StoreAddress, now: () => number): Pick<BoxPage, "has"> =>
+  database_url === undefined ? { has: () => true } : openBoxPage(data_dir, now, 0, false);
+
 /** Opens what `prepareStore` has readied. */
 export function openBackend(address: StoreAddress, now: () => number, opening: Opening = {}): Opened {
   const { data_dir, database_url } = address;
@@ -82,16 +94,34 @@ export function openBackend(address: StoreAddress, now: () => number, opening: O
     : openOnServer(address, database_url, now, opening);
 }
 
-/** Locks and readies the data directory, and the database where it is another's. Close what is returned when the server ends. */
+/** A server's place among the boxes of its service, where that has several. */
+export interface Joining extends BoxFacts {
+  now: () => number;
+  /** Hears of times at which the database did not answer. */
+  failed(error: unknown, in_a_row: number): void;
+}
+
+/** Locks and readies the data directory, and the database where it is another's; there it joins the boxes of the service. Close what is
+ *  returned when the server ends. */
 export async function prepareStore(
-  { data_dir, database_url }: StoreAddress,
+  { data_dir, database_url, stale_ms = STALE_MS }: StoreAddress,
+  joining: Joining,
   preparing: Preparing = {},
-): Promise<{ close(): void }> {
+): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
   const folder = prepareFolder(data_dir, preparing);
   try {
     await prepareDatabase(database_url, () => lettersAtStart(preparing));
-    return folder;
+    const removePage = prepareBoxPage(data_dir);
+    const page = openBoxPage(data_dir, joining.now, stale_ms, false);
+    const box = await startBox(database_url, joining, page, joining);
+    return {
+      async close() {
+        await box.close();
+        removePage();
+        folder.close();
+      },
+    };
   } catch (error) {
     folder.close();
     throw error;

@@ -11,7 +11,7 @@ import { openRates, type RateCounts } from "./sqlite/rates.ts";
 import { openStats } from "./sqlite/stats.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
-export { addressOf, openBlobs, prepareStore, type StoreAddress } from "./backends.ts";
+export { addressOf, openBlobs, type Joining, openTurns, prepareStore, type StoreAddress } from "./backends.ts";
 export { readBrands } from "./disk/brands.ts";
 export { certificateFiles, type CertificatePair } from "./disk/certificate-files.ts";
 export { openFigures } from "./disk/figures.ts";

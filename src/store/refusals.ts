@@ -150,7 +150,9 @@ const unavailable = (why: string): Refusal =>
 const busy = (): Refusal => unavailable("The server is busy.");
 
 /** For a database server that does not answer. */
-const databaseAway = (): Refusal => unavailable("The server's database cannot be reached right now.");
+const AWAY = "The server's database cannot be reached right now.";
+const databaseAway = (): Refusal => unavailable(AWAY);
+export const isDatabaseAway = (error: unknown): boolean => error instanceof Refusal && error.message.startsWith(AWAY);
 
 /** For a bucket that does not answer. */
 const bucketAway = (cause: unknown): Refusal =>

@@ -10,6 +10,12 @@ export interface Generation {
   /** Moves whenever the site of this slug changed anywhere: read it *before* a row, and keep the row under that value.
    *  The embedded store counts the changes of all sites together. 5 ns. */
   current(slug: string): number;
+  /** Whether what was read while it stood at this value may still be shown. On several boxes not where this one may have missed
+   *  a change; where it can ask nobody, it may for a while (SCALE 4). */
+  holds(slug: string, value: number): boolean;
+  /** Waits for what is read anew, or null as soon as what was read at this value may be shown after all. Left out where nothing that
+   *  was kept is ever read anew without a change. */
+  orHeld?<Row>(slug: string, value: number, reading: Promise<Row>): Promise<Row | null>;
 }
 
 /** Stored bytes, found by what a manifest says of them. */

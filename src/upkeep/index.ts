@@ -9,7 +9,7 @@ import { CERTIFICATE_MS, certificateLeft, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
 import { databaseFile, openFigures, type StoreAddress } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
-import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
+import { FOR_ALL, type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 /** How soon the log says that the database is gone. */
 const LOOK_MS = 10_000;
@@ -121,6 +121,10 @@ class JobRow {
     this.#count(error);
   }
 }
+
+/** The jobs that this server is set to do for all boxes of its service. */
+export const turnsOf = (config: Config): string[] =>
+  FOR_ALL.filter((job) => job.every_ms(config) !== null).map(({ name }) => name);
 
 /** Starts the clock of each job that is turned on. `config`: with the addresses under which the sites are reached. `fatal`
  *  ends the process, which must write nothing more: no further turn begins. `log` is the process's, if it has one. */

@@ -22,6 +22,8 @@ interface JobContext<Said> {
   store: Store;
   /** The service's clock. */
   now(): number;
+  /** Whether this box still has the turn at this job, for one whose turns are long: else it begins nothing more. */
+  goesOn(): boolean;
   /** Hands something to `note`, in the service. */
   say(said: Said): void;
   /** For a write whose outcome is unknown: the process ends, and nothing may be written after it. */
@@ -31,6 +33,8 @@ interface JobContext<Said> {
 export interface StartedJob {
   /** Begins or does what is due. Rejects when it failed: the next turn tries again. */
   turn(): Promise<void>;
+  /** In place of a turn, while another box has it: what is this box's own. */
+  elsewhere?(): Promise<void>;
   /** Ends what the job has started outside the thread. */
   end?(): Promise<void>;
 }
@@ -59,7 +63,7 @@ export interface UpkeepJob<Said = unknown> {
 
 const MISSING = slotOf("svc_blobs_missing");
 
-/** An error that is thrown is of a thread that could not be started; one of a turn comes as text. */
+/** An error that is thrown is of a thread that could not be started. */
 function failedSweep(error: unknown, { log, figures }: JobRecord): void {
   log.error("sweep", error instanceof Error ? `no thread was started: ${String(error)}` : error);
   figures.add(slotOf("svc_sweep_failures_total"), 1);
@@ -82,6 +86,7 @@ const SWEEP: UpkeepJob<Swept> = {
         say(await store.sweep(sure));
         secretFiles.turn(config.data_dir, now()); // a server that runs for months does it, too
       },
+      elsewhere: async () => say({ sites: 0, blobs: 0, temporary: await store.tidy(now()) }),
     };
   },
   note({ sites, blobs, temporary }, { log, figures, now }) {
@@ -306,13 +311,13 @@ const RENDERS: UpkeepJob<RenderNews> = {
   name: "render",
   every_ms: ({ render }) => (render === "off" ? null : 500),
   async start(context) {
-    const { store, say } = context;
+    const { store, say, goesOn } = context;
     const engine = await engineOf(context);
     let ending = false;
     let working: Promise<void> = Promise.resolve();
 
     async function lookAtAll(): Promise<void> {
-      while (!ending) {
+      while (!ending && goesOn()) {
         const looked = await engine.turn();
         if (looked === null || ending) return;
         if (looked === "again") continue;
@@ -381,10 +386,10 @@ const CERTIFICATES: UpkeepJob<Ordered> = {
   },
 };
 
-export const JOBS: readonly UpkeepJob[] = [
-  ...[SWEEP, VERIFY, BACKUP, WEBHOOKS, NOTICES, RENDERS, DOMAINS],
-  CERTIFICATES,
-];
+/** One box does these for all, where a service has several (SCALE 4). */
+export const FOR_ALL: readonly UpkeepJob[] = [SWEEP, VERIFY, WEBHOOKS, NOTICES, RENDERS, DOMAINS, CERTIFICATES];
+
+export const JOBS: readonly UpkeepJob[] = [...FOR_ALL, BACKUP];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

@@ -3,9 +3,9 @@
 import { workerData } from "node:worker_threads";
 import type { Config } from "../config/index.ts";
 import { serviceClock } from "../run/thread.ts";
-import { addressOf, openStore, type Store } from "../store/index.ts";
+import { addressOf, openStore, openTurns, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
+import { FOR_ALL, type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 declare const self: Worker;
 
@@ -13,6 +13,7 @@ const config = workerData as Config;
 const started = new Map<string, StartedJob>();
 let clock = serviceClock(0);
 let opened: Promise<Store> | undefined;
+let turns: ReturnType<typeof openTurns> | undefined;
 let stopped = false;
 
 const send = (message: FromUpkeep): void => self.postMessage(message);
@@ -40,9 +41,14 @@ function lost(job: string, error: unknown): Promise<never> {
   return new Promise(() => {});
 }
 
-async function start({ name, start }: UpkeepJob, store: Store): Promise<StartedJob> {
+const hasTurn = (row: UpkeepJob): boolean =>
+  !FOR_ALL.some((job) => job === row) || (turns ??= openTurns(addressOf(config), now)).has(row.name);
+
+async function start(row: UpkeepJob, store: Store): Promise<StartedJob> {
+  const { name } = row;
   const say = (said: unknown) => send({ job: name, said });
-  const job = await start({ config, store, now, say, lost: (error) => lost(name, error) });
+  const goesOn = () => hasTurn(row);
+  const job = await row.start({ config, store, now, goesOn, say, lost: (error) => lost(name, error) });
   started.set(name, job);
   return job;
 }
@@ -52,7 +58,7 @@ async function runTurn(job: UpkeepJob): Promise<void> {
   try {
     const begun = started.get(name) ?? (await start(job, await openedStore()));
     if (stopped) return;
-    await begun.turn();
+    await (hasTurn(job) ? begun.turn() : begun.elsewhere?.());
     send({ job: name, error: null, fatal: false });
   } catch (error) {
     if (isCommitUnknown(error)) void lost(name, error);

@@ -3,7 +3,8 @@
 import { Database } from "bun:sqlite";
 import { join } from "node:path";
 import type { Bounds } from "../../src/store/quotas.ts";
-import { openDataDir, openGeneration } from "../../src/store/sqlite/data-dir.ts";
+import { openBoxPage } from "../../src/store/postgres/box-page.ts";
+import { openDataDir } from "../../src/store/sqlite/data-dir.ts";
 import { type Asked, databases, onlyEmbedded, type Value } from "./database-server.ts";
 
 /** For tests that store versions themselves. */
@@ -28,9 +29,9 @@ function writeAll(data_dir: string, changes: readonly Asked[]): void {
   if (url !== undefined) {
     if (changes.some(({ statement }) => /\bjson_set\(/.test(statement))) throw onlyEmbedded("its SQL is SQLite's");
     databases.runAll(url, changes);
-    const generation = openGeneration(data_dir, () => 0, false);
-    generation.advance();
-    return generation.close();
+    const page = openBoxPage(data_dir, Date.now, 0, false);
+    page.advance("all");
+    return page.close();
   }
   const { sqlite, generation, close } = openDataDir(data_dir, Date.now);
   try {

@@ -73,7 +73,7 @@ function memoryStore(paths: string[], media_type = "application/octet-stream") {
   });
   const manifest = new Map(paths.map((path) => [path, file(path)]));
   const store: ServingStore = {
-    generation: { current: () => counter.value },
+    generation: { current: () => counter.value, holds: (_, value) => value === counter.value },
     sites: {
       bySlug: async (slug) => (asked.sites++, slug === row.slug ? { ...row } : null),
       movedTo: async () => null,

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { type Op, statement } from "../../src/store/operation.ts";
 import { openPool, type Pool } from "../../src/store/postgres/connection.ts";
-import { numbered, postgresDb } from "../../src/store/postgres/driver.ts";
+import { alone, numbered, postgresDb } from "../../src/store/postgres/driver.ts";
 import { migrate } from "../../src/store/postgres/schema.ts";
 import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { ROOT } from "../kit/paths.ts";
@@ -54,6 +54,11 @@ describe("SCALE 7: the schema", () => {
         "blobs.stored not null boolean",
         "blobs.touched_at not null timestamp with time zone",
         "doomed.object not null text",
+        ...["only_row", "n"].map((column) => `changes.${column} not null integer`),
+        ...["box", "seen"].map((column) => `boxes.${column} not null integer`),
+        ...["host", "version", "base_url", "sites_domain"].map((column) => `boxes.${column} not null text`),
+        ...["started_at", "beat_at"].map((column) => `boxes.${column} not null timestamp with time zone`),
+        ...["turns.name not null text", "turns.box not null integer", "turns.until not null timestamp with time zone"],
       ];
       const both = [...embedded.map(({ name }) => name), ...bucket];
       expect(shared.map(({ name }) => name).toSorted()).toEqual(both.toSorted());
@@ -125,7 +130,7 @@ describe("SCALE 2: the driver", () => {
     address = made.url;
     pool = openPool(made.url, 4);
     heard = [];
-    db = postgresDb(pool, (slugs) => heard.push(slugs));
+    db = postgresDb(pool, { ...alone(), advance: (slugs) => void heard.push(slugs) });
   });
   afterEach(async () => {
     await pool.close();
@@ -325,7 +330,7 @@ describe("SCALE 2: the driver", () => {
       },
     });
     const behind = openPool(address.replace(`:${port}`, `:${front.port}`), 1);
-    const { write } = postgresDb(behind, () => {});
+    const { write } = postgresDb(behind, alone());
     return {
       write,
       async [Symbol.asyncDispose]() {
@@ -396,7 +401,7 @@ async function behindSilence(address: string) {
   });
   const pool = openPool(address.replace(`:${port}`, `:${front.port}`), 2);
   return {
-    db: postgresDb(pool, () => {}),
+    db: postgresDb(pool, alone()),
     begin: () => void (silent = true),
     async [Symbol.asyncDispose]() {
       await pool.close();

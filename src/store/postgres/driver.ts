@@ -2,6 +2,8 @@
  *  operation asks for; the texts are SQLite's own (SCALE 2). */
 import { type Ask, type Db, isOneStatement, type Op, type SqlValue } from "../operation.ts";
 import { refusals } from "../refusals.ts";
+import { latestChange, othersHave, TELL, toldOf } from "./box.ts";
+import type { BoxPage } from "./box-page.ts";
 import type { Pool } from "./connection.ts";
 import { databaseRefusal, isClosed, isCollision, isReadOnly, isRefused, NoAnswer } from "./failures.ts";
 
@@ -215,6 +217,12 @@ async function outcomeOf(pool: Pool, xid: string): Promise<boolean | null> {
   return null;
 }
 
+/** A transaction that is done, and its number among the changes (SCALE 4); null for one that nobody need hear of. */
+interface Committed<T> {
+  done: T;
+  changed: { slugs: readonly string[] | "all"; n: number } | null;
+}
+
 /** A transaction's COMMIT whose answer did not come. */
 class Unanswered<T> {
   constructor(
@@ -222,6 +230,20 @@ class Unanswered<T> {
     readonly done: T,
     readonly cause: unknown,
   ) {}
+}
+
+type SlugsOf<T> = (done: T) => readonly string[] | "all";
+
+/** Tells the other boxes of a change, and ends the transaction: both fly together. */
+async function commit<T>(on: Wire, patience: Patience, done: T, slugs: SlugsOf<T>): Promise<Committed<T>> {
+  const changed = slugs(done);
+  const tells = changed === "all" || changed.length > 0;
+  const told = tells ? Promise.resolve(on.unsafe(TELL, [toldOf(changed)]) as PromiseLike<{ n: number }[]>) : null;
+  const committed = Promise.resolve(on.unsafe("commit") as PromiseLike<unknown>);
+  committed.catch(() => {}); // where telling failed, that is the reason
+  const rows = told && (await patience(told));
+  await patience(committed);
+  return { done, changed: rows && { slugs: changed, n: rows[0]!.n } };
 }
 
 /** The transaction's number, once the lock is there. */
@@ -234,7 +256,7 @@ async function lock(on: Wire, patience: Patience, begun: ReturnType<typeof under
   }
 }
 
-async function transaction<T>(pool: Pool, op: Op<T>): Promise<T> {
+async function transaction<T>(pool: Pool, op: Op<T>, slugs: SlugsOf<T>): Promise<Committed<T>> {
   const sql = pool.current();
   const patience: Patience = (asked) => pool.answer(sql, WRITE_MS, asked);
   return onOne(sql, async (on) => {
@@ -245,8 +267,7 @@ async function transaction<T>(pool: Pool, op: Op<T>): Promise<T> {
       const xid = await lock(on, (asked) => pool.answer(sql, LOCK_MS, asked), begun);
       const done = await drive(on, op, true, patience, begun);
       committing = { xid, done };
-      await patience(on.unsafe("commit") as PromiseLike<unknown>);
-      return done;
+      return await commit(on, patience, done, slugs);
     } catch (error) {
       if (committing !== null && !isRefused(error)) throw new Unanswered(committing.xid, committing.done, error);
       await rollBack(on, patience);
@@ -274,9 +295,20 @@ async function trying<T>(pool: Pool, work: () => Promise<T>): Promise<T> {
   }
 }
 
-/** `heard` is called when sites have changed, with their slugs, for the processes that serve. */
-export function postgresDb(pool: Pool, heard: (slugs: readonly string[] | "all") => void): Db {
+/** The boxes of the service, for what is written. */
+interface Hearing extends Pick<BoxPage, "box" | "isAway"> {
+  /** When sites have changed, with their slugs, for the processes of this box. */
+  advance: BoxPage["advance"];
+}
+
+/** For a program that shares no page with a server. */
+export const alone = (): Hearing => ({ box: () => 0, isAway: () => false, advance: () => {} });
+
+const NOBODY = () => [];
+
+export function postgresDb(pool: Pool, { box, isAway, advance }: Hearing): Db {
   const answered = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (isAway()) throw refusals.databaseAway(); // a beat says when it is back
     try {
       return await trying(pool, work);
     } catch (error) {
@@ -291,25 +323,32 @@ export function postgresDb(pool: Pool, heard: (slugs: readonly string[] | "all")
     const first = op();
     return isOneStatement(first) ? alone(first, false) : snapshot(pool, first);
   }
-  async function write<T>(op: () => Op<T>): Promise<T> {
-    const work = () => transaction(pool, op());
+  async function written<T>(op: () => Op<T>, slugs: SlugsOf<T>): Promise<Committed<T>> {
+    const work = () => transaction(pool, op(), slugs);
     return answered(() => pool.inTurn(work)).catch(async (error: unknown) => {
       if (!(error instanceof Unanswered)) throw error;
       const committed = await outcomeOf(pool, error.xid);
-      if (committed === true) return error.done as T;
       if (committed === false) throw databaseRefusal(error.cause);
-      heard("all"); // it may have changed any
-      throw refusals.outcomeUnknown(error.cause);
+      if (committed === null) {
+        advance("all"); // it may have changed any
+        throw refusals.outcomeUnknown(error.cause);
+      }
+      const done = error.done as T;
+      // Its number went the same way as its answer: the newest is no smaller.
+      const n = await latestChange(pool, READ_MS).catch(() => Infinity);
+      return { done, changed: { slugs: slugs(done), n } };
     });
   }
   return {
     read: (op) => answered(() => read(op)),
     note: (op) => answered(() => alone(op(), true)),
-    write,
+    write: async (op) => (await written(op, NOBODY)).done,
     async change(op, slugs) {
-      const done = await write(op);
-      const changed = slugs(done);
-      if (changed === "all" || changed.length > 0) heard(changed);
+      const { done, changed } = await written(op, slugs);
+      if (changed !== null && changed.slugs.length > 0) {
+        advance(changed.slugs);
+        await othersHave(pool, changed.n, box());
+      }
       return done;
     },
   };

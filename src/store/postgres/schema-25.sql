@@ -640,3 +640,27 @@ create table files (
 );
 
 create index files_by_blob on files (blob_no, site_no, made);
+
+-- Several boxes (SCALE 4): how many changes there were, the boxes that hear of them, and the one that does a work for all of them.
+create table changes (
+  only_row bigint primary key check (only_row = 1),
+  n bigint not null
+);
+insert into changes (only_row, n) values (1, 0);
+
+create unlogged table boxes (
+  box bigint primary key,
+  host text collate "C" not null,
+  version text collate "C" not null,
+  base_url text collate "C" not null,
+  sites_domain text collate "C" not null,
+  started_at timestamptz not null,
+  beat_at timestamptz not null,
+  seen bigint not null
+);
+
+create unlogged table turns (
+  name text collate "C" primary key,
+  box bigint not null,
+  until timestamptz not null
+);

@@ -2,7 +2,7 @@
  *  its number. */
 import type { Op } from "../operation.ts";
 import { CONNECT_S, openPool } from "./connection.ts";
-import { postgresDb } from "./driver.ts";
+import { alone, postgresDb } from "./driver.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
 /** Each step with the oldest schema that a program must know to run beside it. */
@@ -68,7 +68,7 @@ export async function prepareDatabase(url: string, first: () => Op<void>): Promi
   await migrate(migrating).finally(() => migrating.close());
   const pool = openPool(url, 1);
   try {
-    await postgresDb(pool, () => {}).write(first);
+    await postgresDb(pool, alone()).write(first);
   } finally {
     await pool.close();
   }

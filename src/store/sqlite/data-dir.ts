@@ -26,12 +26,13 @@ export interface Opened extends Backend {
   data_dir: string;
   blobs: Blobs;
   upkeep: BlobUpkeep;
-  generation: Counter;
+  generation: Generation;
   engine: Engine;
   close(): void | Promise<void>;
 }
 
 export interface DataDir extends Opened {
+  generation: Counter;
   /** For statements that only SQLite has. */
   sqlite: Database;
   close(): void;
@@ -183,15 +184,17 @@ function keepWatch(counter: ReturnType<typeof mappedCounter>, committed: () => n
 
 /** `committed` moves with every commit of others that the page may miss. `watch`: for a process that serves; it asks ten times a
  *  second. */
-export function openGeneration(data_dir: string, committed: () => number, watch: boolean): Counter {
+function openGeneration(data_dir: string, committed: () => number, watch: boolean): Counter {
   if (process.platform === "win32") {
     let own = 0;
-    return { current: () => committed() + own, advance: () => void own++, close: () => {} };
+    const current = () => committed() + own;
+    return { current, holds: (_, value) => value === current(), advance: () => void own++, close: () => {} };
   }
   const counter = mappedCounter(data_dir);
   const watching = watch ? keepWatch(counter, committed) : null;
   return {
     current: counter.current,
+    holds: (_, value) => value === counter.current(),
     advance: counter.advance,
     close() {
       watching?.stop();

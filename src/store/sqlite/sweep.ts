@@ -44,17 +44,23 @@ async function removeTemporary({ data_dir }: Opened, service_now: number): Promi
   return removed;
 }
 
+/** The part of a sweep that is each box's own, where a service has several: temporary files, statistics, the disk's reserve. */
+async function tidy(data: Opened, now: number): Promise<number> {
+  await data.forgetUncounted?.();
+  const temporary = await removeTemporary(data, now);
+  diskRoom.keep(data.data_dir);
+  return temporary;
+}
+
 async function sweep(data: Opened, now: number, force: boolean): Promise<Swept> {
   if (!force) await refuseIfDoubtful(data);
   const sites = await sweeping.expireSites(data, now);
   await sweeping.clearLeftovers(data);
   await previewRows.end(data, now);
   await sweeping.forgetUnused(data, now);
-  await data.forgetUncounted?.();
   const [blobs] = await Promise.allSettled([data.upkeep.sweep(now, force)]); // a bucket may be out of reach
-  const temporary = await removeTemporary(data, now);
+  const temporary = await tidy(data, now);
   await makingRoom(data.place, data.engine.emptyLog);
-  diskRoom.keep(data.data_dir);
   if (blobs.status === "rejected") throw blobs.reason;
   return { sites, blobs: blobs.value, temporary };
 }
@@ -64,6 +70,7 @@ export const EMBEDDED = {
   /** Removes what was over by `now`, which is no later than the clock: expired sites, what sites that are gone have left, old
    *  sessions and orphans. Throws a sentence if the data directory looks doubtful (G3), unless forced. */
   sweep: steps("change", (data: Opened, now: number, force?: boolean) => sweep(data, now, force ?? false)),
+  tidy: steps("write", (data: Opened, now: number) => tidy(data, now)),
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
   verifyTurn: steps("write", (data: Opened, interval: number) => verifyTurn(data, interval)),
   /** Start-up check S6: blobs that live versions name and that are not there. */

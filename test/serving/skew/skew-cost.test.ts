@@ -26,7 +26,7 @@ function shielded(room: number) {
     blob_no: 1,
   };
   const store = {
-    generation: { current: () => counter.value },
+    generation: { current: () => counter.value, holds: (_: string, value: number) => value === counter.value },
     versions: {
       get: () => Promise.reject(new Error("no version is read")),
       stored: () => Promise.reject(new Error("no version is read")),

@@ -1,0 +1,236 @@
+/** A box of a service on several machines (SCALE 4): it LISTENs to what others change, tells every half second that it is there, and has
+ *  its turns at work that one box does for all. */
+import { randomBlock } from "../../base/random.ts";
+import { every } from "../../run/every.ts";
+import { type BoxPage, type Moment, mono } from "./box-page.ts";
+import { openPool, type Pool } from "./connection.ts";
+import { isClosed, isRefused } from "./failures.ts";
+
+const BEAT_MS = 500;
+/** A beat without an answer for so long says that the database is away. */
+const ANSWER_MS = 3000;
+/** A box that answers beats and hears none for so long listens anew. */
+const DEAF_MS = 3000;
+/** Beats that were sent and not heard yet, at most. */
+const MOST_UNHEARD = 16;
+/** Writers wait for the boxes that had a beat since then, and for this long at most: a box that hears nothing longer asks, or knows
+ *  that it is cut off. */
+const ALIVE = "5 seconds";
+const WAIT_MS = 2500;
+const LONGEST_PAUSE_MS = 50;
+
+const CHANGES = "svc_change";
+/** A notification has 8,000 bytes at most. */
+const [MOST_NAMED, LONGEST_NAMES] = [50, 4000];
+
+/** The slugs of a change, as the boxes are told of them. */
+export function toldOf(slugs: readonly string[] | "all"): string {
+  const names = slugs === "all" || slugs.length > MOST_NAMED ? "" : slugs.join(" ");
+  return names.length > LONGEST_NAMES ? "" : names;
+}
+
+/** Numbers a change and tells it, inside its transaction. */
+export const TELL = `with told as (update changes set n = n + 1 returning n)
+  select n::float8 as n, pg_notify('${CHANGES}', n || ' ' || $1) from told`;
+
+const REGISTER = `insert into boxes (box, host, version, base_url, sites_domain, started_at, beat_at, seen)
+  values ($1, $2, $3, $4, $5, now(), now(), $6)
+  on conflict (box) do update set beat_at = now(), seen = greatest(boxes.seen, excluded.seen)`;
+const TAKE_TURNS = `insert into turns (name, box, until)
+  select name, $1, now() + interval '10 seconds' from unnest($9::text[]) as name order by name
+  on conflict (name) do update set box = excluded.box, until = excluded.until
+    where turns.box = excluded.box or turns.until < now() returning name`;
+const BEAT = `with registered as (${REGISTER}), taken as (${TAKE_TURNS})
+  select extract(epoch from clock_timestamp())::float8 * 1000 as now, (select string_agg(name, ' ') from taken) as turns,
+    pg_notify($7, $8::text)`;
+const SEEN = "update boxes set seen = greatest(seen, $2) where box = $1";
+const UNSEEN = `select count(*)::int as n from boxes where seen < $1 and box <> $2 and beat_at > now() - interval '${ALIVE}'`;
+const LATEST = "select n::float8 as n from changes";
+const LEAVE = ["delete from turns where box = $1", "delete from boxes where box = $1"];
+
+interface Beaten {
+  /** Epoch milliseconds. */
+  now: number;
+  /** Names in a row; null for none. */
+  turns: string | null;
+}
+
+async function ask<Row>(pool: Pool, ms: number, statement: string, values: readonly string[] = []): Promise<Row[]> {
+  const sql = pool.current();
+  return pool.answer(sql, ms, sql.unsafe(statement, [...values]) as PromiseLike<Row[]>);
+}
+
+/** The number of the last change that was committed. */
+export const latestChange = async (pool: Pool, ms: number): Promise<number> =>
+  (await ask<{ n: number }>(pool, ms, LATEST))[0]!.n;
+
+/** X5: resolves when every other box has heard of the change, or hears nothing and therefore asks. */
+export async function othersHave(pool: Pool, n: number, own_box: number): Promise<void> {
+  const end = mono() + WAIT_MS;
+  for (let pause_ms = 1; mono() < end; pause_ms = Math.min(2 * pause_ms, LONGEST_PAUSE_MS)) {
+    const asked = ask<{ n: number }>(pool, WAIT_MS, UNSEEN, [String(n), String(own_box)]);
+    // Without an answer it waits as long as for a box that hears nothing.
+    const behind = await asked.then(
+      ([row]) => row!.n,
+      () => 1,
+    );
+    if (behind === 0) return;
+    await Bun.sleep(Math.max(0, Math.min(pause_ms, end - mono())));
+  }
+}
+
+/** A box as others see it. */
+export interface BoxFacts {
+  host: string;
+  version: string;
+  base_url: string;
+  sites_domain: string;
+  /** The names of the work for all boxes that this one is set to do. */
+  turns: readonly string[];
+}
+
+interface BoxParts {
+  pool: Pool;
+  page: BoxPage;
+  facts: BoxFacts;
+  now: () => number;
+}
+
+/** 53 bits, for a number of JavaScript. */
+function randomBox(): number {
+  const [high = 0, low = 0] = new Uint32Array(new Uint8Array(randomBlock(8)).buffer);
+  return (high % 2 ** 20) * 2 ** 32 + low || 1;
+}
+
+/** The subscription to a channel each for changes and for the box's own beats: one connection, so that they come in the order of their
+ *  commits. It is made anew where it broke; its first making throws while the database is away. */
+function createEars(pool: Pool, own_channel: string, heard: { change(told: string): void; beat(told: string): void }) {
+  let on: Bun.SQL | null = null;
+  let may_have_missed = true;
+  async function listen(sql: Bun.SQL): Promise<void> {
+    await sql.listen(CHANGES, heard.change, () => void (may_have_missed = true));
+    await sql.listen(own_channel, (told) => void (may_have_missed || heard.beat(told)));
+  }
+  return {
+    async ready(): Promise<void> {
+      const sql = pool.current();
+      if (sql === on) return;
+      on = null;
+      await pool.answer(sql, ANSWER_MS, listen(sql));
+      on = sql;
+    },
+    mayHaveMissed: () => may_have_missed,
+    caughtUp: () => void (may_have_missed = false),
+  };
+}
+
+/** The last change that this box has heard of, in its row as soon as it may be: one statement at a time, with all that came meanwhile. */
+function createSeen(pool: Pool, id: string) {
+  let [seen, noted] = [0, 0];
+  let noting = false;
+  async function note(): Promise<void> {
+    if (noting) return;
+    noting = true;
+    try {
+      for (let n = seen; noted < n; n = seen) {
+        await ask(pool, ANSWER_MS, SEEN, [id, String(n)]);
+        noted = n;
+      }
+    } catch {
+      // the next beat says it
+    } finally {
+      noting = false;
+    }
+  }
+  return {
+    latest: () => seen,
+    hear(n: number): void {
+      seen = Math.max(seen, n);
+      void note();
+    },
+    /** From another number, larger or smaller. */
+    restart: (n: number) => void ([seen, noted] = [n, n]),
+  };
+}
+
+/** Returns what sends one beat; the first one registers the box. */
+function createBeat({ pool, page, facts, now }: BoxParts, box: number): () => Promise<void> {
+  const [id, channel] = [String(box), `svc_box_${box}`]; // numbers go as text (SCALE 2)
+  const { host, version, base_url, sites_domain, turns } = facts;
+  const sent = new Map<number, Moment>();
+  const seen = createSeen(pool, id);
+  let [beats, heard_at] = [0, mono()];
+  const ears = createEars(pool, channel, {
+    change(told) {
+      const [n = "", ...slugs] = told.split(" ");
+      page.advance(slugs.join("") === "" ? "all" : slugs);
+      seen.hear(Number(n));
+    },
+    beat(told) {
+      const moment = sent.get(Number(told));
+      if (moment === undefined) return;
+      for (const beat of sent.keys()) if (beat <= Number(told)) sent.delete(beat);
+      heard_at = mono();
+      page.hear(moment);
+    },
+  });
+  /** All that was read before may be old; nothing later is missed. */
+  async function catchUp(): Promise<void> {
+    ears.caughtUp();
+    const n = await latestChange(pool, ANSWER_MS);
+    page.advance("all");
+    seen.restart(n);
+  }
+  return async () => {
+    await ears.ready();
+    if (ears.mayHaveMissed()) await catchUp();
+    const moment = { mono: mono(), wall: now() };
+    if (sent.size >= MOST_UNHEARD) sent.clear();
+    sent.set(++beats, moment);
+    const told = [id, host, version, base_url, sites_domain, String(seen.latest()), channel, String(beats)];
+    const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`]);
+    page.beaten(box, answer!.now - (moment.wall + now()) / 2, answer!.turns?.split(" ") ?? [], moment);
+    if (mono() - heard_at < DEAF_MS) return;
+    heard_at = mono();
+    pool.renew();
+  };
+}
+
+/** Listens, registers and resolves; from then on it beats. `failed` hears of beats that did not go well. `now`: this machine's clock.
+ *  Closed well it is off the list, so that nobody waits for it, and others have its turns at once. */
+export async function startBox(
+  url: string,
+  facts: BoxFacts,
+  page: BoxPage,
+  { now, failed }: { now: () => number; failed: (error: unknown, in_a_row: number) => void },
+): Promise<{ close(): Promise<void> }> {
+  const pool = openPool(url, 2);
+  const box = randomBox();
+  const beat = createBeat({ pool, page, facts, now }, box);
+  /** A server that closes connections closes all of them: the second try has a new one. Where it refuses, it has answered. */
+  async function turn(): Promise<void> {
+    try {
+      await beat().catch((error: unknown) => (isClosed(error) ? beat() : Promise.reject(error)));
+    } catch (error) {
+      if (!isRefused(error)) page.lose();
+      throw error;
+    }
+  }
+  try {
+    await turn();
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  let busy: Promise<void> | null = null;
+  const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), failed);
+  return {
+    async close() {
+      beating.stop();
+      await busy?.catch(() => {});
+      for (const leave of LEAVE) await ask(pool, ANSWER_MS, leave, [String(box)]).catch(() => {}); // others see soon that it beats no more
+      page.close();
+      await pool.close();
+    },
+  };
+}

@@ -1,0 +1,229 @@
+/** SCALE 4: several boxes on one database. The 200 of a change goes out when every box has dropped what it kept. */
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
+import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
+import type { DeployResult } from "../kit/server.ts";
+import { openOperations } from "../../src/store/operations.ts";
+import { bearer, call } from "../kit/people.ts";
+import { until } from "../kit/until.ts";
+import { zipOf } from "../kit/zip.ts";
+
+setDefaultTimeout(120_000);
+
+let postgres: PostgresServer;
+beforeAll(async () => {
+  postgres = await startPostgres();
+});
+afterAll(() => postgres[Symbol.asyncDispose]());
+
+const pageOf = (n: number) => ({ "index.html": `<!doctype html><title>${n}</title><p>number ${n}` });
+const numberAt = async (box: TestBox, { slug }: Pick<DeployResult, "slug">): Promise<number> =>
+  Number(/number (\d+)/.exec(await (await box.page(slug)).text())?.[1]);
+const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
+  const began = performance.now();
+  await work();
+  return performance.now() - began;
+};
+/** Both show it from what they keep. */
+async function keptBy(boxes: readonly TestBox[], site: DeployResult, n: number): Promise<void> {
+  for (const box of boxes) for (let i = 0; i < 3; i++) expect(await numberAt(box, site)).toBe(n);
+}
+const beats = async ({ sql }: Boxes): Promise<number> =>
+  Number(
+    (
+      (await sql.unsafe("select count(*) as n from boxes where beat_at > now() - interval '2 s'")) as { n: string }[]
+    )[0]!.n,
+  );
+
+describe("SCALE 4: P3 over two boxes", () => {
+  test("a deploy that is answered is what the other box shows, each time, in both directions", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(0));
+    const old: number[] = [];
+    for (let n = 1; n <= 150; n++) {
+      if (n === 100) b.turn("slow"); // what it hears it hears late
+      const [from, to] = n % 2 === 0 || n >= 100 ? [a, b] : [b, a];
+      expect(await numberAt(to, site)).toBe(n - 1);
+      await from.calls.redeploy(site, pageOf(n));
+      if ((await numberAt(to, site)) !== n) old.push(n);
+    }
+    expect(old).toEqual([]);
+  });
+
+  test("so are another name, a password, and what an operator does", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const account = { email: "ann@example.org", password: "correct horse battery" };
+    const { session_token } = (await call(a.calls, "POST", "/auth/signup", account)).body;
+    const ann = bearer(session_token);
+    for (let n = 0; n < 3; n++) {
+      const made = await a.calls.post(zipOf(pageOf(1)), ann);
+      const site = (await made.json()) as DeployResult;
+      const ask = async (at: TestBox, method: string, more: string, body?: object) =>
+        (await call(at.calls, method, `/sites/${site.site_id}${more}`, body, ann)).status;
+      await keptBy([a, b], site, 1);
+      const slug = `quiet-quay-${n}`;
+      expect(await ask(a, "PUT", "/slug", { slug })).toBe(200);
+      expect((await b.page(site.slug)).headers.get("location")).toBe(`http://${slug}.sites.test/`);
+      expect(await numberAt(b, { slug })).toBe(1);
+      expect(await ask(a, "PUT", "/access", { password: "correct horse" })).toBe(200);
+      expect((await b.page(slug)).status).toBe(401);
+      const operations = openOperations({ ...b.address, now: Date.now });
+      await operations.actOnSite({ action: "disable", site_id: site.site_id, reason: "spam" });
+      expect((await a.page(slug)).status).toBe(451);
+      await operations.actOnSite({ action: "delete", site_id: site.site_id });
+      expect((await a.page(slug)).status).toBe(404);
+      operations.close();
+    }
+  });
+
+  test("so is a rollback", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(1));
+    const { version_id } = await a.calls.redeploy(site, pageOf(2));
+    for (let n = 0; n < 20; n++) {
+      await keptBy([a, b], site, 2);
+      expect((await b.calls.rollback(site, site.version_id)).status).toBe(200);
+      expect(await numberAt(a, site)).toBe(1);
+      expect((await a.calls.rollback(site, version_id)).status).toBe(200);
+      expect(await numberAt(b, site)).toBe(2);
+    }
+  });
+
+  test("pages of other sites stay in memory: a change sends few of them to the database", async () => {
+    await using boxes = await startBoxes(postgres);
+    const box = await boxes.start();
+    const [site, other] = [await box.calls.deploy(pageOf(1)), await box.calls.deploy(pageOf(2))];
+    await keptBy([box], site, 1);
+    await boxes.sql.unsafe("update sites set disabled_reason = 'spam' where site_id = $1", [site.site_id]); // unsaid
+    await box.calls.redeploy(other, pageOf(3));
+    expect((await box.page(site.slug)).status).toBe(200);
+  });
+});
+
+describe("SCALE 4: boxes that are silent", () => {
+  test("one that stands still holds a deploy up for 2.5 s, and shows what is new as soon as it goes on", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(1));
+    await keptBy([a, b], site, 1);
+    b.process.kill("SIGSTOP");
+    const took = await elapsed(() => a.calls.redeploy(site, pageOf(2)));
+    expect(took).toBeGreaterThan(2400);
+    expect(took).toBeLessThan(8000);
+    b.process.kill("SIGCONT");
+    expect(await numberAt(b, site)).toBe(2);
+  });
+
+  test("one that was killed is waited for no more after five seconds; one that ended well at once", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b, c] = [await boxes.start(), await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(1));
+    await c.end();
+    expect(await beats(boxes)).toBe(2);
+    expect(await elapsed(() => a.calls.redeploy(site, pageOf(2)))).toBeLessThan(2000);
+    await b.kill();
+    expect(await elapsed(() => a.calls.redeploy(site, pageOf(3)))).toBeGreaterThan(2400);
+    await Bun.sleep(5000);
+    expect(await elapsed(() => a.calls.redeploy(site, pageOf(4)))).toBeLessThan(2000);
+  });
+
+  test("one whose ears the database has cut hears everything all the same", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(0));
+    for (let n = 1; n <= 10; n++) {
+      await keptBy([b], site, n - 1);
+      await boxes.sql.unsafe(
+        "select pg_terminate_backend(pid) from pg_stat_activity where query ilike 'listen%' and datname = current_database()",
+      );
+      await a.calls.redeploy(site, pageOf(n));
+      expect(await numberAt(b, site)).toBe(n);
+    }
+  });
+});
+
+describe("SCALE 4: a box that cannot reach the database", () => {
+  test.each(["mute", "closed"] as const)(
+    "shows what it keeps, refuses the rest within four seconds, and is back by itself (%s)",
+    async (door) => {
+      await using boxes = await startBoxes(postgres);
+      const [a, b] = [await boxes.start(), await boxes.start()];
+      const [site, unknown] = [await a.calls.deploy(pageOf(1)), await a.calls.deploy(pageOf(7))];
+      await keptBy([b], site, 1);
+      b.turn(door);
+      for (let i = 0; i < 60; i++) {
+        expect(await numberAt(b, site)).toBe(1); // while it does not know yet, when it asks, and when it knows
+        await Bun.sleep(100);
+      }
+      for (const ask of [() => b.page(unknown.slug), () => b.calls.post(zipOf(pageOf(9)))]) {
+        const began = performance.now();
+        expect((await ask()).status).toBe(503);
+        expect(performance.now() - began).toBeLessThan(4000);
+      }
+      expect((await b.calls.api("/healthz")).status).toBe(200);
+      // The others wait no longer for it than for one that is gone, and it alone goes on showing what it knew.
+      await until(async () => (await elapsed(() => a.calls.redeploy(site, pageOf(2)))) < 2000);
+      expect([await numberAt(a, site), await numberAt(b, site)]).toEqual([2, 1]);
+      b.turn("open");
+      await until(async () => (await numberAt(b, site)) === 2);
+      await b.calls.redeploy(site, pageOf(3));
+      expect([await numberAt(a, site), await numberAt(b, site)]).toEqual([3, 3]);
+      expect(await numberAt(b, unknown)).toBe(7);
+    },
+  );
+
+  test("shows it no longer than SVC_STALE, then 503 with Retry-After", async () => {
+    await using boxes = await startBoxes(postgres);
+    const box = await boxes.start({ stale_ms: 4000 });
+    const site = await box.calls.deploy(pageOf(1));
+    await keptBy([box], site, 1);
+    box.turn("closed");
+    const began = performance.now();
+    await until(async () => (await box.page(site.slug)).status === 503);
+    expect(performance.now() - began).toBeGreaterThan(4000);
+    expect((await box.page(site.slug)).headers.get("retry-after")).not.toBe(null);
+    box.turn("open");
+    await until(async () => (await box.page(site.slug)).status === 200);
+  });
+});
+
+describe("SCALE 4: turns", () => {
+  interface Held {
+    name: string;
+    box: string;
+  }
+  const held = (boxes: Boxes): Promise<Held[]> =>
+    boxes.sql.unsafe("select name, box from turns where until > now() order by name") as never;
+
+  test("one box has them; another takes them over within eleven seconds of a kill, and at once after a good end", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b, c] = [await boxes.start(), await boxes.start(), await boxes.start()];
+    const first = await held(boxes);
+    expect(first.map(({ name }) => name)).toEqual(["domains", "sweep", "verify"]);
+    const [holder] = new Set(first.map(({ box }) => box));
+    expect(new Set(first.map(({ box }) => box)).size).toBe(1);
+    await Bun.sleep(1500);
+    expect(await held(boxes)).toEqual(first);
+    const taken = async () => {
+      const now = await held(boxes);
+      return now.length === 3 && now.every(({ box }) => box !== holder);
+    };
+    expect(
+      await elapsed(async () => {
+        await a.kill();
+        await until(taken);
+      }),
+    ).toBeLessThan(12_000);
+    const [next] = await held(boxes);
+    const rows: { box: string; started_at: Date }[] = await boxes.sql.unsafe(
+      "select box, started_at from boxes order by started_at",
+    );
+    const [well, other] = rows.at(-2)!.box === next!.box ? [b, c] : [c, b];
+    await well.end();
+    await until(async () => (await held(boxes)).some(({ box }) => box !== next!.box));
+    expect((await other.calls.api("/healthz")).status).toBe(200);
+  });
+});

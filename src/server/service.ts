@@ -317,6 +317,7 @@ const joining = (config: Config, now: () => number): Joining => ({
   sites_domain: config.sites_domain,
   turns: turnsOf(config),
   now,
+  machine: Date.now,
   failed: loggedBy(createLog(config.log, now), "the database that all boxes share"),
 });
 

@@ -13,10 +13,12 @@ import { bucketUpkeep } from "./bucket/upkeep.ts";
 import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
-import { prepareDataDir, prepareFolder, type Preparing } from "./sqlite/prepare.ts";
-import { type BoxFacts, startBox } from "./postgres/box.ts";
+import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
+import { alikeFiles } from "./disk/alike.ts";
+import { changeText, makeAlike, sharedTexts } from "./postgres/files.ts";
+import { type BoxFacts, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
-import { openPool } from "./postgres/connection.ts";
+import { openPool, type Pool } from "./postgres/connection.ts";
 import { postgresDb } from "./postgres/driver.ts";
 import { prepareDatabase } from "./postgres/schema.ts";
 
@@ -75,6 +77,10 @@ function openOnServer(
     ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket)),
     engine: SERVERS_OWN,
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
+    async changeForAll(name, change) {
+      const n = await changeText(pool, data_dir, name, change);
+      if (n !== null) await othersHave(pool, n, generation.box());
+    },
     async close() {
       generation.close();
       await pool.close();
@@ -97,6 +103,8 @@ export function openBackend(address: StoreAddress, now: () => number, opening: O
 /** A server's place among the boxes of its service, where that has several. */
 export interface Joining extends BoxFacts {
   now: () => number;
+  /** The machine's own clock, which tells how far the database's is ahead. */
+  machine: () => number;
   /** Hears of times at which the database did not answer. */
   failed(error: unknown, in_a_row: number): void;
 }
@@ -109,12 +117,33 @@ export async function prepareStore(
   preparing: Preparing = {},
 ): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
-  const folder = prepareFolder(data_dir, preparing);
+  await prepareDatabase(database_url, () => lettersAtStart(preparing));
+  const pool = openPool(database_url, 1);
+  let folder: { close(): void } | undefined;
   try {
-    await prepareDatabase(database_url, () => lettersAtStart(preparing));
-    const removePage = prepareBoxPage(data_dir);
+    folder = prepareFolder(data_dir, preparing, await sharedTexts(pool));
+    const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
+    if (n !== null) await othersHave(pool, n, 0);
+    return await join(database_url, data_dir, { ...joining, stale_ms }, folder);
+  } catch (error) {
+    folder?.close();
+    throw error;
+  } finally {
+    await pool.close();
+  }
+}
+
+async function join(
+  database_url: string,
+  data_dir: string,
+  { stale_ms, ...joining }: Joining & { stale_ms: number },
+  folder: { close(): void },
+): Promise<{ close(): Promise<void> }> {
+  const removePage = prepareBoxPage(data_dir);
+  try {
     const page = openBoxPage(data_dir, joining.now, stale_ms, false);
-    const box = await startBox(database_url, joining, page, joining);
+    const copyFiles = async (pool: Pool) => alikeFiles.put(data_dir, await sharedTexts(pool));
+    const box = await startBox(database_url, joining, page, { ...joining, copyFiles });
     return {
       async close() {
         await box.close();
@@ -123,7 +152,7 @@ export async function prepareStore(
       },
     };
   } catch (error) {
-    folder.close();
+    removePage();
     throw error;
   }
 }

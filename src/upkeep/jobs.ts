@@ -84,7 +84,7 @@ const SWEEP: UpkeepJob<Swept> = {
         const sure = Math.min(before, time);
         before = time;
         say(await store.sweep(sure));
-        secretFiles.turn(config.data_dir, now()); // a server that runs for months does it, too
+        await store.turnSecrets(now());
       },
       elsewhere: async () => say({ sites: 0, blobs: 0, temporary: await store.tidy(now()) }),
     };

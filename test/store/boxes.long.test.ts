@@ -1,4 +1,6 @@
 /** SCALE 4: several boxes on one database. The 200 of a change goes out when every box has dropped what it kept. */
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
@@ -28,6 +30,16 @@ const elapsed = async (work: () => Promise<unknown>): Promise<number> => {
 async function keptBy(boxes: readonly TestBox[], site: DeployResult, n: number): Promise<void> {
   for (const box of boxes) for (let i = 0; i < 3; i++) expect(await numberAt(box, site)).toBe(n);
 }
+/** A site of a new account's, and calls of that account's about it. */
+async function ownedBy({ calls }: TestBox) {
+  const account = { email: `ann${++people}@example.org`, password: "correct horse battery" };
+  const ann = bearer((await call(calls, "POST", "/auth/signup", account)).body["session_token"]);
+  const site = (await (await calls.post(zipOf(pageOf(1)), ann)).json()) as DeployResult;
+  const ask = async (at: TestBox, method: string, more: string, body?: object) =>
+    (await call(at.calls, method, `/sites/${site.site_id}${more}`, body, ann)).status;
+  return { site, ask };
+}
+let people = 0;
 const beats = async ({ sql }: Boxes): Promise<number> =>
   Number(
     (
@@ -54,14 +66,8 @@ describe("SCALE 4: P3 over two boxes", () => {
   test("so are another name, a password, and what an operator does", async () => {
     await using boxes = await startBoxes(postgres);
     const [a, b] = [await boxes.start(), await boxes.start()];
-    const account = { email: "ann@example.org", password: "correct horse battery" };
-    const { session_token } = (await call(a.calls, "POST", "/auth/signup", account)).body;
-    const ann = bearer(session_token);
     for (let n = 0; n < 3; n++) {
-      const made = await a.calls.post(zipOf(pageOf(1)), ann);
-      const site = (await made.json()) as DeployResult;
-      const ask = async (at: TestBox, method: string, more: string, body?: object) =>
-        (await call(at.calls, method, `/sites/${site.site_id}${more}`, body, ann)).status;
+      const { site, ask } = await ownedBy(a);
       await keptBy([a, b], site, 1);
       const slug = `quiet-quay-${n}`;
       expect(await ask(a, "PUT", "/slug", { slug })).toBe(200);
@@ -225,5 +231,49 @@ describe("SCALE 4: turns", () => {
     await well.end();
     await until(async () => (await held(boxes)).some(({ box }) => box !== next!.box));
     expect((await other.calls.api("/healthz")).status).toBe(200);
+  });
+});
+
+describe("SCALE 4: the files of all boxes", () => {
+  const textOf = ({ address }: TestBox, name = "secrets") => readFile(join(address.data_dir, name), "utf8");
+
+  test("boxes that start together, and a later one, have the same secrets and brands, for their user alone", async () => {
+    await using boxes = await startBoxes(postgres);
+    const first = await Promise.all([boxes.start(), boxes.start(), boxes.start()]);
+    await boxes.sql.unsafe("update shared_files set body = body || 'Tideway\n' where name = 'brands.txt'");
+    const all = [...first, await boxes.start()];
+    expect(new Set(await Promise.all(all.map((box) => textOf(box)))).size).toBe(1);
+    expect(await textOf(all[3]!, "brands.txt")).toEndWith("Tideway\n");
+    for (const { address } of all) expect((await stat(join(address.data_dir, "secrets"))).mode & 0o777).toBe(0o600);
+  });
+
+  test("a new key of a ring is on every box before the one that made it serves", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const keys = Object.entries(JSON.parse(await textOf(a)) as Record<string, string>);
+    const long_ago = (Math.floor(Date.now() / 86_400_000) - 100).toString(36);
+    const older = keys.map(([name, key]) => [name.replace(/^(comment_visitor)\..*/, `$1.${long_ago}`), key]);
+    await boxes.sql.unsafe("update shared_files set body = $1 where name = 'secrets'", [
+      JSON.stringify(Object.fromEntries(older)),
+    ]);
+    const c = await boxes.start();
+    const names = (text: string) =>
+      Object.keys(JSON.parse(text) as object).filter((name) => name.startsWith("comment_visitor."));
+    expect(names(await textOf(c)).length).toBe(2);
+    for (const box of [a, b]) expect(await textOf(box)).toBe(await textOf(c));
+  });
+
+  test("what one box has signed the other takes: whoever gave a site's password at one is let in by the other", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const { site, ask } = await ownedBy(a);
+    expect(await ask(a, "PUT", "/access", { password: "correct horse" })).toBe(200);
+    const host = `${site.slug}.sites.test`;
+    const json = { method: "POST", headers: { host, "content-type": "application/json", accept: "application/json" } };
+    const right = await a.calls.reach("/_svc/access", { ...json, body: `{"password":"correct horse"}` });
+    const [cookie] = right.headers.getSetCookie();
+    expect((await b.page(site.slug)).status).toBe(401);
+    const inside = await b.calls.reach("/", { headers: { host, cookie: cookie!.split(";")[0]! } });
+    expect(await inside.text()).toContain("number 1");
   });
 });

@@ -1,6 +1,7 @@
 /** Writing to disk so that it is still there after a power cut. */
 import { dlopen } from "bun:ffi";
 import { closeSync, fsync, fsyncSync, mkdirSync, openSync, renameSync, unlinkSync, writeSync } from "node:fs";
+import { join } from "node:path";
 import { promisify } from "node:util";
 
 /** Folders cannot be opened for flushing on Windows; NTFS journals its names itself. */
@@ -33,6 +34,20 @@ const makeFolder = (path: string): void => void mkdirSync(path, { recursive: tru
 
 function writeAll(fd: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(fd, bytes, at, bytes.length - at, at);
+}
+
+/** A text file of the data directory: whole or not at all, and for this user alone. */
+function putPrivate(data_dir: string, name: string, text: string): void {
+  const temporary = join(data_dir, "tmp", `${name}-${process.pid}`);
+  const fd = openSync(temporary, "w", 0o600);
+  try {
+    writeAll(fd, Buffer.from(text));
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+  renameSync(temporary, join(data_dir, name));
+  flushFolderSync(data_dir);
 }
 
 /** A file whose bytes are with the kernel, under a temporary name. One of the two functions is called, once. */
@@ -86,6 +101,7 @@ function beginWhole(temporary: string, path: string, bytes: Uint8Array): Begun {
 
 /** Writes that survive a power cut. */
 export const durable = {
+  putPrivate,
   flushFolder,
   flushFolderSync,
   makeFolder,

@@ -1,7 +1,7 @@
 /** `DATA/secrets`: the random keys that the service signs and encrypts with, one for each purpose. If they are lost, open forms
  *  end and webhooks must be set again; if they leak, forged forms pass, and who has the database too reads what is encrypted. */
 import { createCipheriv, createDecipheriv, hkdfSync } from "node:crypto";
-import { chmodSync, closeSync, existsSync, fsyncSync, openSync, readFileSync, renameSync, writeSync } from "node:fs";
+import { chmodSync, existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { randomBlock, randomKey } from "../../base/random.ts";
 import { UNIT_MS } from "../../base/units.ts";
@@ -40,7 +40,8 @@ const COUNTS_DAYS = 400;
 
 const dayOf = (now: number): number => Math.floor(now / UNIT_MS.d);
 
-const fileOf = (data_dir: string): string => join(data_dir, "secrets");
+const SECRETS = "secrets";
+const fileOf = (data_dir: string): string => join(data_dir, SECRETS);
 
 /** All keys of the file, also those of purposes that this version does not know. */
 function readAll(data_dir: string): Record<string, string> {
@@ -56,19 +57,8 @@ function readAll(data_dir: string): Record<string, string> {
   );
 }
 
-/** Whole or not at all, and for this user alone. */
-function write(data_dir: string, keys: Record<string, string>): void {
-  const temporary = join(data_dir, "tmp", `secrets-${process.pid}`);
-  const file = openSync(temporary, "w", 0o600);
-  try {
-    writeSync(file, JSON.stringify(keys));
-    fsyncSync(file);
-  } finally {
-    closeSync(file);
-  }
-  renameSync(temporary, fileOf(data_dir));
-  durable.flushFolderSync(data_dir);
-}
+const write = (data_dir: string, keys: Record<string, string>): void =>
+  durable.putPrivate(data_dir, SECRETS, JSON.stringify(keys));
 
 /** Newest first. */
 function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (RingKey & { day: number })[] {
@@ -100,6 +90,12 @@ function turnKeys(data_dir: string, now: number): void {
   if (Object.keys(keys).join() !== Object.keys(found).join()) write(data_dir, keys);
 }
 
+/** The same for the text of a file that is kept elsewhere: null if no key is old. */
+function turnedText(text: string, now: number): string | null {
+  const made = JSON.stringify(turned(JSON.parse(text) as Record<string, string>, dayOf(now)));
+  return made === text ? null : made;
+}
+
 /** Makes what keys are missing. For the one process that prepares the data directory. */
 function prepareSecrets(data_dir: string, now: number): void {
   const found = readAll(data_dir);
@@ -116,6 +112,8 @@ const readSecrets = (data_dir: string): Secrets => readAll(data_dir) as Secrets;
 const readRing = (data_dir: string, ring: Ring): RingKey[] =>
   ringOf(readAll(data_dir), ring).map(({ kid, key }) => ({ kid, key }));
 
+/** A key that comes while a process runs signs in it after this time: by then every other box has it too. */
+const KNOWN_MS = UNIT_MS.m;
 const READ_ANEW_MS = 10 * UNIT_MS.m;
 /** Unknown names of keys make it read no oftener. */
 const ASKED_ANEW_MS = UNIT_MS.s;
@@ -131,11 +129,14 @@ interface Keyring {
 function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
   let keys = readRing(data_dir, ring);
   let read_at = now();
+  let newest_since = -Infinity;
   function read(): void {
     read_at = now();
     try {
       const found = readRing(data_dir, ring);
-      if (found.length > 0) keys = found;
+      if (found.length === 0) return;
+      if (found[0]!.kid !== keys[0]?.kid && keys.length > 0) newest_since = now();
+      keys = found;
     } catch {
       // The keys that were read before go on to count; the sweep says that the file is damaged.
     }
@@ -146,7 +147,8 @@ function openKeyring(data_dir: string, ring: Ring, now: () => number): Keyring {
   return {
     newest() {
       if (isOlderThan(READ_ANEW_MS)) read();
-      return keys[0]!;
+      const is_new = Math.abs(now() - newest_since) < KNOWN_MS;
+      return (is_new && keys[1]) || keys[0]!;
     },
     find(kid) {
       const found = known(kid);
@@ -189,6 +191,7 @@ function decrypt(key: string, encrypted: string, of: string): string | null {
 /** The file of secrets and its keys. */
 export const secretFiles = {
   turn: turnKeys,
+  turnedText,
   prepare: prepareSecrets,
   read: readSecrets,
   openKeyring,

@@ -3,7 +3,7 @@
 import { randomBlock } from "../../base/random.ts";
 import { every } from "../../run/every.ts";
 import { type BoxPage, type Moment, mono } from "./box-page.ts";
-import { openPool, type Pool } from "./connection.ts";
+import { ask, openPool, type Pool } from "./connection.ts";
 import { isClosed, isRefused } from "./failures.ts";
 
 const BEAT_MS = 500;
@@ -20,6 +20,8 @@ const WAIT_MS = 2500;
 const LONGEST_PAUSE_MS = 50;
 
 const CHANGES = "svc_change";
+/** Before the name of a file that all boxes share: no slug begins so. */
+export const TOLD_FILE = "/";
 /** A notification has 8,000 bytes at most. */
 const [MOST_NAMED, LONGEST_NAMES] = [50, 4000];
 
@@ -53,11 +55,6 @@ interface Beaten {
   now: number;
   /** Names in a row; null for none. */
   turns: string | null;
-}
-
-async function ask<Row>(pool: Pool, ms: number, statement: string, values: readonly string[] = []): Promise<Row[]> {
-  const sql = pool.current();
-  return pool.answer(sql, ms, sql.unsafe(statement, [...values]) as PromiseLike<Row[]>);
 }
 
 /** The number of the last change that was committed. */
@@ -94,6 +91,10 @@ interface BoxParts {
   page: BoxPage;
   facts: BoxFacts;
   now: () => number;
+  /** This machine's own clock, which tells how far the database's is ahead. */
+  machine: () => number;
+  /** Brings the files that all boxes share up to date. */
+  copyFiles(pool: Pool): Promise<void>;
 }
 
 /** 53 bits, for a number of JavaScript. */
@@ -120,6 +121,7 @@ function createEars(pool: Pool, own_channel: string, heard: { change(told: strin
       on = sql;
     },
     mayHaveMissed: () => may_have_missed,
+    missed: () => void (may_have_missed = true),
     caughtUp: () => void (may_have_missed = false),
   };
 }
@@ -153,18 +155,39 @@ function createSeen(pool: Pool, id: string) {
   };
 }
 
+/** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there. */
+function createCopying(copyFiles: () => Promise<void>, failed: () => void) {
+  let copying: Promise<void> | null = null;
+  return {
+    copy(): void {
+      const begun = (copying ?? Promise.resolve()).then(copyFiles).catch(failed);
+      copying = begun;
+      void begun.then(() => void (copying === begun && (copying = null)));
+    },
+    then(seen: () => void): void {
+      if (copying === null) seen();
+      else void copying.then(seen);
+    },
+  };
+}
+
 /** Returns what sends one beat; the first one registers the box. */
-function createBeat({ pool, page, facts, now }: BoxParts, box: number): () => Promise<void> {
+function createBeat({ pool, page, facts, now, machine, copyFiles }: BoxParts, box: number): () => Promise<void> {
   const [id, channel] = [String(box), `svc_box_${box}`]; // numbers go as text (SCALE 2)
   const { host, version, base_url, sites_domain, turns } = facts;
   const sent = new Map<number, Moment>();
   const seen = createSeen(pool, id);
   let [beats, heard_at] = [0, mono()];
+  const files = createCopying(
+    () => copyFiles(pool),
+    () => ears.missed(),
+  );
   const ears = createEars(pool, channel, {
     change(told) {
       const [n = "", ...slugs] = told.split(" ");
       page.advance(slugs.join("") === "" ? "all" : slugs);
-      seen.hear(Number(n));
+      if (slugs.some((name) => name.startsWith(TOLD_FILE))) files.copy();
+      files.then(() => seen.hear(Number(n)));
     },
     beat(told) {
       const moment = sent.get(Number(told));
@@ -178,35 +201,54 @@ function createBeat({ pool, page, facts, now }: BoxParts, box: number): () => Pr
   async function catchUp(): Promise<void> {
     ears.caughtUp();
     const n = await latestChange(pool, ANSWER_MS);
+    await copyFiles(pool).catch((error: unknown) => {
+      ears.missed();
+      throw error;
+    });
     page.advance("all");
     seen.restart(n);
   }
   return async () => {
     await ears.ready();
     if (ears.mayHaveMissed()) await catchUp();
-    const moment = { mono: mono(), wall: now() };
+    const [moment, began] = [{ mono: mono(), wall: now() }, machine()];
     if (sent.size >= MOST_UNHEARD) sent.clear();
     sent.set(++beats, moment);
     const told = [id, host, version, base_url, sites_domain, String(seen.latest()), channel, String(beats)];
     const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`]);
-    page.beaten(box, answer!.now - (moment.wall + now()) / 2, answer!.turns?.split(" ") ?? [], moment);
+    page.beaten(box, answer!.now - (began + machine()) / 2, answer!.turns?.split(" ") ?? [], moment);
     if (mono() - heard_at < DEAF_MS) return;
     heard_at = mono();
     pool.renew();
   };
 }
 
-/** Listens, registers and resolves; from then on it beats. `failed` hears of beats that did not go well. `now`: this machine's clock.
- *  Closed well it is off the list, so that nobody waits for it, and others have its turns at once. */
+interface Starting extends Pick<BoxParts, "now" | "machine" | "copyFiles"> {
+  /** Hears of beats that did not go well. */
+  failed(error: unknown, in_a_row: number): void;
+}
+
+/** A start is refused where the clocks are further apart. */
+const MOST_AHEAD_MS = 30_000;
+
+function refuseClock(ahead_ms: number): void {
+  if (Math.abs(ahead_ms) <= MOST_AHEAD_MS) return;
+  const [seconds, way] = [Math.round(Math.abs(ahead_ms) / 1000), ahead_ms > 0 ? "behind" : "ahead of"];
+  throw new Error(
+    `The clock of this machine is ${seconds} s ${way} that of the database (SVC_DATABASE_URL): set the clocks, then start again.`,
+  );
+}
+
+/** Listens, registers and resolves; from then on it beats. Closed well it is off the list, so that nobody waits for it, and others have its turns at once. */
 export async function startBox(
   url: string,
   facts: BoxFacts,
   page: BoxPage,
-  { now, failed }: { now: () => number; failed: (error: unknown, in_a_row: number) => void },
+  { failed, ...parts }: Starting,
 ): Promise<{ close(): Promise<void> }> {
   const pool = openPool(url, 2);
   const box = randomBox();
-  const beat = createBeat({ pool, page, facts, now }, box);
+  const beat = createBeat({ pool, page, facts, ...parts }, box);
   /** A server that closes connections closes all of them: the second try has a new one. Where it refuses, it has answered. */
   async function turn(): Promise<void> {
     try {
@@ -216,9 +258,14 @@ export async function startBox(
       throw error;
     }
   }
+  async function leave(): Promise<void> {
+    for (const what of LEAVE) await ask(pool, ANSWER_MS, what, [String(box)]).catch(() => {}); // others see soon that it beats no more
+  }
   try {
     await turn();
+    refuseClock(page.aheadMs());
   } catch (error) {
+    await leave();
     await pool.close();
     throw error;
   }
@@ -228,7 +275,7 @@ export async function startBox(
     async close() {
       beating.stop();
       await busy?.catch(() => {});
-      for (const leave of LEAVE) await ask(pool, ANSWER_MS, leave, [String(box)]).catch(() => {}); // others see soon that it beats no more
+      await leave();
       page.close();
       await pool.close();
     },

@@ -69,3 +69,14 @@ export function openPool(url: string, most: number): Pool {
     },
   };
 }
+
+/** The rows of a statement that goes alone. */
+export async function ask<Row>(
+  pool: Pool,
+  ms: number,
+  statement: string,
+  values: readonly (string | null)[] = [],
+): Promise<Row[]> {
+  const sql = pool.current();
+  return pool.answer(sql, ms, sql.unsafe(statement, [...values]) as PromiseLike<Row[]>);
+}

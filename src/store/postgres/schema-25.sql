@@ -659,6 +659,11 @@ create unlogged table boxes (
   seen bigint not null
 );
 
+create table shared_files (
+  name text collate "C" primary key,
+  body text collate "C" not null
+);
+
 create unlogged table turns (
   name text collate "C" primary key,
   box bigint not null,

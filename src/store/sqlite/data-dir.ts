@@ -28,6 +28,8 @@ export interface Opened extends Backend {
   upkeep: BlobUpkeep;
   generation: Generation;
   engine: Engine;
+  /** Changes a file for all boxes of a service, where it has several; resolves when they have it. */
+  changeForAll?(name: string, change: (text: string) => string | null): Promise<void>;
   close(): void | Promise<void>;
 }
 

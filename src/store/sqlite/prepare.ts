@@ -3,6 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, readdirSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
+import { alikeFiles } from "../disk/alike.ts";
 import { prepareBrands } from "../disk/brands.ts";
 import { durable } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
@@ -143,8 +144,10 @@ export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { c
   return locked(data_dir, () => ready(data_dir, preparing));
 }
 
+type SharedTexts = Parameters<typeof alikeFiles.put>[1];
+
 /** The same where the database is elsewhere. */
-export function prepareFolder(data_dir: string, preparing: Preparing): { close(): void } {
+export function prepareFolder(data_dir: string, preparing: Preparing, shared: SharedTexts): { close(): void } {
   refuseHalfRestored(data_dir);
   refuseStrangeKinds(data_dir);
   if (existsSync(join(data_dir, "db"))) {
@@ -152,7 +155,16 @@ export function prepareFolder(data_dir: string, preparing: Preparing): { close()
       `There is a service with a database of its own in ${data_dir}: name another folder with --data-dir.`,
     );
   }
-  return locked(data_dir, () => readyFiles(data_dir, preparing));
+  return locked(data_dir, () => {
+    alikeFiles.put(data_dir, shared); // before keys are made that others would not know
+    return readyFiles(data_dir, preparing);
+  });
+}
+
+/** Makes what is missing of the files that all boxes of such a service share. */
+export function readyAlike(data_dir: string, { now = 0 }: Preparing): void {
+  secretFiles.prepare(data_dir, now);
+  prepareBrands(data_dir);
 }
 
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would

@@ -3,6 +3,7 @@
 import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
+import { secretFiles } from "../disk/secrets.ts";
 import { diskRoom } from "../disk/room.ts";
 import { verifyTurn } from "./verify.ts";
 import { previewRows } from "../previews.ts";
@@ -70,6 +71,11 @@ export const EMBEDDED = {
   /** Removes what was over by `now`, which is no later than the clock: expired sites, what sites that are gone have left, old
    *  sessions and orphans. Throws a sentence if the data directory looks doubtful (G3), unless forced. */
   sweep: steps("change", (data: Opened, now: number, force?: boolean) => sweep(data, now, force ?? false)),
+  /** A new key where the newest of a ring is old: a server that runs for months makes it, too. */
+  turnSecrets: steps("write", async (data: Opened, now: number) => {
+    if (data.changeForAll === undefined) return secretFiles.turn(data.data_dir, now);
+    return data.changeForAll("secrets", (text) => secretFiles.turnedText(text, now));
+  }),
   tidy: steps("write", (data: Opened, now: number) => tidy(data, now)),
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
   verifyTurn: steps("write", (data: Opened, interval: number) => verifyTurn(data, interval)),

@@ -1,4 +1,5 @@
 /** Limits on calls, for the settings, the counter and the headers alike (CONTRACT 4.4). */
+import { createHmac } from "node:crypto";
 import { milliseconds, UNIT_MS } from "./units.ts";
 
 export interface RateWindow {
@@ -25,6 +26,11 @@ export interface Rates {
   take(rule: string, subject: string, windows: readonly RateWindow[]): Promise<Taken>;
   close(): void;
 }
+
+/** The names and addresses of people are not kept, only hashes under a key of DATA/secrets: without one all addresses of IPv4
+ *  are tried in a minute. */
+export const rateKey = (secret: string, rule: string, subject: string): string =>
+  `${rule} ${createHmac("sha256", secret).update(subject).digest("base64url").slice(0, 22)}`;
 
 const WINDOW = /^([1-9]\d{0,3})\/([1-9]\d{0,4})([smhd])$/;
 /** Counts are kept this long, so no window is longer. */

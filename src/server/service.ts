@@ -230,7 +230,7 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
   const flush_ms = config.stats === "on" ? config.stats_flush : null;
   const counts = createCounts({ ...addressOf(config), sites_domain: bound.sites_domain, flush_ms, now, log });
   const running = { store, rates, pool, code: coders.code, log, metrics, trafficOf: traffic.of, quote_search, counts };
-  const { isThere, ...served } = appFor(bound, running, state, { now, fatal });
+  const { isThere, ...served } = appFor(bound, running, state, { now: store.now, fatal });
   app = served.app;
   const plain = await openPlain(bound, { worker, log, isThere, challenge: store.certificates.challenge });
   if (!worker) {

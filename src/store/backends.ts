@@ -20,6 +20,7 @@ import { type BoxFacts, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { openPool, type Pool } from "./postgres/connection.ts";
 import { postgresDb } from "./postgres/driver.ts";
+import { databaseRates } from "./postgres/rates.ts";
 import { prepareDatabase } from "./postgres/schema.ts";
 
 /** A service keeps its state at such an address. It goes to threads and deploy processes with their orders. */
@@ -68,15 +69,17 @@ function openOnServer(
 ): Opened {
   const pool = openPool(database_url, connections);
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
+  const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
   return {
     data_dir,
-    now,
+    now: same_now,
     generation,
     db,
     ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket)),
     engine: SERVERS_OWN,
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
+    rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     async changeForAll(name, change) {
       const n = await changeText(pool, data_dir, name, change);
       if (n !== null) await othersHave(pool, n, generation.box());

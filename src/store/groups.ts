@@ -53,6 +53,8 @@ const OWN = { ...PUBLISHING, ...RETENTION, ...UPKEEP, ...EMBEDDED };
 type Groups = { readonly [Group in keyof typeof NAMED]: Bound<(typeof NAMED)[Group]> };
 
 export interface Store extends Groups, Bound<typeof OWN> {
+  /** The service's clock: that of the database, where all boxes share one. */
+  now: () => number;
   generation: Generation;
   blobs: Blobs;
   /** Whether the disk has room for an upload of this size (uncompressed bytes, files) and its bookkeeping. */
@@ -78,6 +80,7 @@ export function storeOn(data: Opened, more: Pick<Backend, "noteUse" | "announces
   return {
     ...(Object.fromEntries(named) as Groups),
     ...bind(OWN, backend, via("store")),
+    now: data.now,
     generation: data.generation,
     blobs: data.blobs,
     hasRoomFor: (...upload) => diskRoom.hasRoomFor(data_dir, ...upload),

@@ -7,6 +7,7 @@ import { DEPLOY_TOKENS } from "./people/deploy-tokens.ts";
 import { SESSIONS } from "./people/sessions.ts";
 import { isCommitUnknown } from "./refusals.ts";
 import { addressOf, openBackend, type StoreAddress } from "./backends.ts";
+import { secretFiles, type Secrets } from "./disk/secrets.ts";
 import { openRates, type RateCounts } from "./sqlite/rates.ts";
 import { openStats } from "./sqlite/stats.ts";
 import { startWriter, type Writer } from "./writer.ts";
@@ -15,7 +16,7 @@ export { addressOf, openBlobs, type Joining, openTurns, prepareStore, type Store
 export { readBrands } from "./disk/brands.ts";
 export { certificateFiles, type CertificatePair } from "./disk/certificate-files.ts";
 export { openFigures } from "./disk/figures.ts";
-export { secretFiles, type Secrets } from "./disk/secrets.ts";
+export { secretFiles, type Secrets };
 export { type DaySalt, statsSalt } from "./disk/stats-salt.ts";
 export { openStore, type Store } from "./groups.ts";
 export { SERVER } from "./notices.ts";
@@ -68,7 +69,7 @@ export async function openServing({
     forget: (...args) => writer.call("rates", "forget", args) as ReturnType<RateCounts["forget"]>,
   };
   return {
-    rates: openRates(data_dir, now, counts),
+    rates: data.rates?.(secretFiles.read(data_dir).rates) ?? openRates(data_dir, now, counts),
     store: {
       ...storeOn(data, { noteUse, announces }, elsewhere),
       async close() {

@@ -48,7 +48,7 @@ async function start(row: UpkeepJob, store: Store): Promise<StartedJob> {
   const { name } = row;
   const say = (said: unknown) => send({ job: name, said });
   const goesOn = () => hasTurn(row);
-  const job = await row.start({ config, store, now, goesOn, say, lost: (error) => lost(name, error) });
+  const job = await row.start({ config, store, now: store.now, goesOn, say, lost: (error) => lost(name, error) });
   started.set(name, job);
   return job;
 }

@@ -279,7 +279,7 @@ describe("one request context", () => {
 /** The ratchets: figures that may fall and never rise. One that fell is written down here, so that it stays. Files and folders
  *  grow with what the product does, up to what a stranger can keep in mind. */
 const CEILINGS: Partial<Figures> = {
-  files: 574,
+  files: 575,
   folders: 62,
   exports_per_1000_lines: 32,
   exports_used_by_one_file_per_1000_lines: 16.8,

@@ -277,3 +277,51 @@ describe("SCALE 4: the files of all boxes", () => {
     expect(await inside.text()).toContain("number 1");
   });
 });
+
+describe("SCALE 5: what else was one box's", () => {
+  test("a limit is one for all boxes, to the last call", async () => {
+    await using boxes = await startBoxes(postgres);
+    const limited = { SVC_RATE_DEPLOY: "7/1h" };
+    const [a, b] = [await boxes.start({}, limited), await boxes.start({}, limited)];
+    const zip = zipOf(pageOf(1));
+    const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? a : b).calls.post(zip)));
+    expect(answers.filter(({ status }) => status === 200).length).toBe(7);
+    const refused = answers.filter(({ status }) => status === 429);
+    expect(refused.length).toBe(17);
+    expect(Number(refused[0]!.headers.get("retry-after"))).toBeGreaterThan(3500);
+    const [{ n }] = (await boxes.sql.unsafe("select count(*)::int as n from hits where key like 'rate_deploy %'")) as [
+      { n: number },
+    ];
+    expect(n).toBe(7); // a refused call writes nothing
+  });
+
+  test("time is the database's: boxes whose clocks are 40 s apart say the same of a site, in the same second", async () => {
+    await using boxes = await startBoxes(postgres);
+    const short = { SVC_ANONYMOUS_TTL: "8s" };
+    const [fast, slow] = [
+      await boxes.start({}, { ...short, SVC_TEST_CLOCK: "20000" }),
+      await boxes.start({}, { ...short, SVC_TEST_CLOCK: "-20000" }),
+    ];
+    for (const [made, shown] of [
+      [fast, slow],
+      [slow, fast],
+    ] as const) {
+      const site = await made.calls.deploy(pageOf(1));
+      const left_ms = site.expires_at! - Date.now();
+      expect(left_ms).toBeGreaterThan(4000);
+      expect(left_ms).toBeLessThan(9000);
+      expect([await numberAt(made, site), await numberAt(shown, site)]).toEqual([1, 1]);
+      await Bun.sleep(site.expires_at! - Date.now() + 200);
+      expect([(await made.page(site.slug)).status, (await shown.page(site.slug)).status]).toEqual([410, 410]);
+    }
+  });
+
+  test("a start is refused where the clock is 30 s off, and nobody waits for that box", async () => {
+    await using boxes = await startBoxes(postgres);
+    await boxes.start();
+    await expect(boxes.start({}, { SVC_TEST_CLOCK: "-40000" })).rejects.toThrow(
+      "The clock of this machine is 40 s behind that of the database (SVC_DATABASE_URL): set the clocks, then start again.",
+    );
+    expect(await beats(boxes)).toBe(1);
+  });
+});

@@ -58,6 +58,8 @@ describe("SCALE 7: the schema", () => {
         ...["box", "seen"].map((column) => `boxes.${column} not null integer`),
         ...["host", "version", "base_url", "sites_domain"].map((column) => `boxes.${column} not null text`),
         ...["started_at", "beat_at"].map((column) => `boxes.${column} not null timestamp with time zone`),
+        ...["hit_no", "at", "ends_at"].map((column) => `hits.${column} not null integer`),
+        "hits.key not null text",
         ...["name", "body"].map((column) => `shared_files.${column} not null text`),
         ...["turns.name not null text", "turns.box not null integer", "turns.until not null timestamp with time zone"],
       ];

@@ -21,6 +21,8 @@ const placeOfTurn = new Map(TURNS.map((turn, n) => [turn, TURNS_AT + n]));
 const FRESH_MS = 2000;
 /** A turn lasts ten seconds by the database's clock; whoever has it begins nothing so long after it was renewed. */
 const TURN_MS = 8000;
+/** Clocks so near to each other are the same. */
+const NOISE_MS = 20;
 /** A question that the database leaves without an answer is given up as soon as a beat says that it is away. */
 const LOOK_MS = 50;
 
@@ -44,7 +46,7 @@ export interface BoxPage extends Generation {
   isAway(): boolean;
   /** Whether this box has the turn. */
   has(turn: string): boolean;
-  /** How far the database's clock is ahead of this machine's, in milliseconds. */
+  /** How far the database's clock is ahead of this machine's, in whole milliseconds; 0 where that may be the way of the answer. */
   aheadMs(): number;
   /** Nothing answers. */
   lose(): void;
@@ -141,7 +143,10 @@ export function openBoxPage(data_dir: string, now: () => number, stale_ms: numbe
     box: () => page.get(PLACES.box),
     isAway: () => page.get(PLACES.away_since) !== 0,
     has: (turn) => isWithin(page, TURN_MS, placeOfTurn.get(turn)!),
-    aheadMs: () => page.get(PLACES.ahead_ms),
+    aheadMs() {
+      const ahead_ms = Math.round(page.get(PLACES.ahead_ms));
+      return Math.abs(ahead_ms) < NOISE_MS ? 0 : ahead_ms;
+    },
     hear(sent) {
       page.set(PLACES.heard_mono, sent.mono);
       page.set(PLACES.heard_wall, sent.wall);

@@ -7,6 +7,8 @@ export const CONNECT_S = 3;
 /** Milliseconds, each kept by the server itself. The last one throws out a writer that was stopped with the lock in its hands. */
 const LIMITS = { statement_timeout: "10000", lock_timeout: "5000", idle_in_transaction_session_timeout: "5000" };
 
+export type Wire = Pick<Bun.SQL, "unsafe">;
+
 export interface Pool {
   current(): Bun.SQL;
   /** The answer to what was asked of `sql`. Throws `NoAnswer` where none came for so long; what follows is asked on new
@@ -79,4 +81,14 @@ export async function ask<Row>(
 ): Promise<Row[]> {
   const sql = pool.current();
   return pool.answer(sql, ms, sql.unsafe(statement, [...values]) as PromiseLike<Row[]>);
+}
+
+/** A connection that is given back whatever happens; one that is closed comes back as a new one. */
+export async function onOne<T>(sql: Bun.SQL, work: (on: Wire) => Promise<T>): Promise<T> {
+  const on = await sql.reserve();
+  try {
+    return await work(on);
+  } finally {
+    on.release();
+  }
 }

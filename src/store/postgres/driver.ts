@@ -4,10 +4,8 @@ import { type Ask, type Db, isOneStatement, type Op, type SqlValue } from "../op
 import { refusals } from "../refusals.ts";
 import { latestChange, othersHave, TELL, toldOf } from "./box.ts";
 import type { BoxPage } from "./box-page.ts";
-import type { Pool } from "./connection.ts";
+import { onOne, type Pool, type Wire } from "./connection.ts";
 import { databaseRefusal, isClosed, isCollision, isReadOnly, isRefused, NoAnswer } from "./failures.ts";
-
-type Wire = Pick<Bun.SQL, "unsafe">;
 
 /** Rows with what the server says of their columns. */
 interface Rowset extends Array<Record<string, unknown>> {
@@ -174,16 +172,6 @@ const LOCK_MS = 6000;
 /** How long the outcome of a COMMIT is asked for whose answer did not come. */
 const OUTCOME_MS = 5000;
 const OUTCOME_PAUSE_MS = 100;
-
-/** A connection that is given back whatever happens; one that is closed comes back as a new one. */
-async function onOne<T>(sql: Bun.SQL, work: (on: Wire) => Promise<T>): Promise<T> {
-  const on = await sql.reserve();
-  try {
-    return await work(on);
-  } finally {
-    on.release();
-  }
-}
 
 /** Ends a transaction that wrote nothing, or shall not have. Of a connection that is closed nothing is left to end. */
 const rollBack = (on: Wire, patience: Patience): Promise<unknown> =>

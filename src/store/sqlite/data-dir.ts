@@ -10,6 +10,7 @@ import { every } from "../../run/every.ts";
 import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Blobs, Generation } from "../serving.ts";
+import type { Rates } from "../../base/rates.ts";
 import type { BlobUpkeep } from "../upkeep.ts";
 import { folderBlobs } from "./folder.ts";
 
@@ -28,6 +29,8 @@ export interface Opened extends Backend {
   upkeep: BlobUpkeep;
   generation: Generation;
   engine: Engine;
+  /** The counts of calls, where they are in the database of all boxes. */
+  rates?: (secret: string) => Rates;
   /** Changes a file for all boxes of a service, where it has several; resolves when they have it. */
   changeForAll?(name: string, change: (text: string) => string | null): Promise<void>;
   close(): void | Promise<void>;

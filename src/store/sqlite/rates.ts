@@ -1,10 +1,9 @@
 /** `DATA/rates.db`: how often each caller did what, for all workers alike. It is a file of its own without fsync: losing its
  *  last rows in a power cut does no harm. A call that is refused writes nothing. */
 import { Database } from "bun:sqlite";
-import { createHmac } from "node:crypto";
 import { chmodSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import type { Rates, RateWindow, Standing, Taken } from "../../base/rates.ts";
+import { rateKey, type Rates, type RateWindow, type Standing, type Taken } from "../../base/rates.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { diskRefusal } from "../refusals.ts";
@@ -48,11 +47,6 @@ export function prepareRates(data_dir: string): void {
   }
   chmodSync(fileOf(data_dir), 0o600);
 }
-
-/** The names and addresses of people are not kept, only hashes under a key of DATA/secrets: without one all addresses of IPv4
- *  are tried in a minute. */
-const keyOf = (secret: string, rule: string, subject: string): string =>
-  `${rule} ${createHmac("sha256", secret).update(subject).digest("base64url").slice(0, 22)}`;
 
 const inWindow = statement<{ n: number; oldest: number | null }>(
   "select count(*) as n, min(at) as oldest from hits where key = ? and at > ? and at <= ?",
@@ -133,7 +127,7 @@ export function openRates(data_dir: string, now: () => number, writes?: RateCoun
 
   return {
     async take(rule, subject, windows): Promise<Taken> {
-      const key = keyOf(secret, rule, subject);
+      const key = rateKey(secret, rule, subject);
       const at = now();
       const before = await db
         .read(() => standings(key, windows, at, 0))

@@ -1,7 +1,7 @@
 /** What a page of the web side must never show (WEB 10): what axe finds, shifts of its layout, weight, a scroll sideways. */
 import { join } from "node:path";
 import { TOOLS } from "../kit/paths.ts";
-import { ALL } from "../kit/whole.ts";
+import { WHOLE } from "../kit/whole.ts";
 import type { Browser } from "./chromium.ts";
 
 const AXE = await Bun.file(join(TOOLS, "node_modules", "axe-core", "axe.min.js")).text();
@@ -26,11 +26,11 @@ export const inScheme = (browser: Browser, scheme: "light" | "dark"): Promise<un
     ],
   });
 
-/** Wide and narrow, in light and in the dark: each width and each scheme once in `verify`, each with each in `verify --all`. */
+/** Wide and narrow, in light and in the dark: each width and each scheme once; each with each by `bun run torture looks`. */
 export const LOOKS: readonly (readonly [width: number, scheme: "light" | "dark"])[] = [
   [1280, "light"],
   [320, "dark"],
-  ...(ALL ? ([[1280, "dark"], [320, "light"]] as const) : []), // prettier-ignore
+  ...(WHOLE ? ([[1280, "dark"], [320, "light"]] as const) : []), // prettier-ignore
 ];
 
 const PRESSED = `main :is(button, .button, select, .field, input:not([type=hidden], [type=checkbox], [type=radio]), summary,

@@ -1,9 +1,8 @@
-/** How much a run takes of what is long. `verify` tries every promise once; `verify --all` adds each state in each scheme,
- *  longer random runs, what waits for clocks, and the rest of long tables. A file that is long as a whole is named
- *  `*.long.test.ts`. */
+/** How much a run takes of what is long. `verify` tries every promise once; `verify --all` adds each state of a page, longer random
+ *  runs, what waits for clocks, and the rest of long tables. A file that is long as a whole is named `*.long.test.ts`. */
 import { describe, test } from "bun:test";
 
-/** `bun run torture render` and `patterns` take some tables whole that are too long for any run of the tests. */
+/** `bun run torture render`, `patterns` and `looks` take some tables whole that are too long for any run of the tests. */
 export const WHOLE = process.env["SVC_TEST_WHOLE"] === "1";
 /** Set by `verify --all`, and for files that are named. */
 export const ALL = WHOLE || process.env["SVC_TEST_ALL"] === "1";

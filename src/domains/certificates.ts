@@ -14,7 +14,7 @@ import { AcmeFailure, challengeRecord, type ChallengeToMeet, createAcme, type Is
 interface OrderParts {
   data_dir: string;
   order: ReturnType<typeof createAcme>;
-  store: Pick<Store, "certificates">;
+  store: Pick<Store, "certificates" | "keepCertificate" | "dropCertificate">;
   /** Names that no site has: the base URL's host and `*.<sites domain>`. Empty without a hook. */
   own_names: readonly string[];
   /** A program that sets and removes DNS records. */
@@ -115,7 +115,7 @@ async function orderOne(name: string, parts: OrderParts): Promise<Ordered | null
           meetByDns(parts.hook!, (left) => Object.assign(untidy, { left })),
         )
       : await parts.order(name, "http-01", meetByHttp(certificates));
-    await certificateFiles.put(parts.data_dir, name, pair);
+    await parts.store.keepCertificate(name, pair);
     await certificates.noteIssued(name, new Date(pair.ends).toISOString(), nextAt(pair));
     return { name, error: null, ends: pair.ends, ...untidy };
   } catch (thrown) {
@@ -134,7 +134,7 @@ async function forgetOrphans(parts: OrderParts): Promise<void> {
   for (const { name } of await certificates.orphans()) {
     if (isOwn(name, parts)) continue;
     const pair = await certificateFiles.read(data_dir, name, now());
-    if (pair === null || "why" in pair || !pair.manual) await certificateFiles.remove(data_dir, name);
+    if (pair === null || "why" in pair || !pair.manual) await parts.store.dropCertificate(name);
     await certificates.forget(name);
   }
 }
@@ -194,7 +194,7 @@ async function openAuthority(config: Config, directory: string, store: Store, no
     directory,
     ca: acme_ca === null ? null : readAuthority(acme_ca),
     contact,
-    account_key: await certificateFiles.accountKey(data_dir, newKey),
+    account_key: await store.acmeAccount(newKey()),
     user_agent: `svc-server/${packageJson.version}`,
   };
   const [sites = ""] = config.sites_domain.split(":");

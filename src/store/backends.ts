@@ -15,8 +15,8 @@ import type { Blobs } from "./serving.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
-import { changeText, makeAlike, sharedTexts } from "./postgres/files.ts";
-import { type BoxFacts, othersHave, startBox } from "./postgres/box.ts";
+import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
+import { type BoxFacts, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { openPool, type Pool } from "./postgres/connection.ts";
 import { postgresDb } from "./postgres/driver.ts";
@@ -80,10 +80,7 @@ function openOnServer(
     engine: SERVERS_OWN,
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
-    async changeForAll(name, change) {
-      const n = await changeText(pool, data_dir, name, change);
-      if (n !== null) await othersHave(pool, n, generation.box());
-    },
+    shared_files: sharedFiles(pool),
     async close() {
       generation.close();
       await pool.close();
@@ -126,7 +123,7 @@ export async function prepareStore(
   try {
     folder = prepareFolder(data_dir, preparing, await sharedTexts(pool));
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
-    if (n !== null) await othersHave(pool, n, 0);
+    if (n !== null) await othersHave(pool, n, NO_BOX);
     return await join(database_url, data_dir, { ...joining, stale_ms }, folder);
   } catch (error) {
     folder?.close();
@@ -145,7 +142,7 @@ async function join(
   const removePage = prepareBoxPage(data_dir);
   try {
     const page = openBoxPage(data_dir, joining.now, stale_ms, false);
-    const copyFiles = async (pool: Pool) => alikeFiles.put(data_dir, await sharedTexts(pool));
+    const copyFiles = async (pool: Pool) => alikeFiles.putAll(data_dir, await sharedTexts(pool));
     const box = await startBox(database_url, joining, page, { ...joining, copyFiles });
     return {
       async close() {

@@ -43,6 +43,16 @@ export interface BlobUpkeep {
   missing(): Promise<string[]>;
 }
 
+/** The files that all boxes of a service have alike, by their paths below `DATA`. Each call resolves when every box has it. */
+export interface SharedFiles {
+  /** Changes one by what it is; `change` returns null to leave it. */
+  change(name: string, change: (text: string) => string | null): Promise<void>;
+  /** Together; null takes one away. */
+  put(texts: ReadonlyMap<string, string | null>): Promise<void>;
+  /** Puts one where there is none; resolves to the one that is there then. */
+  first(name: string, text: string): Promise<string>;
+}
+
 export interface Checked {
   blobs: number;
   bytes: number;

@@ -1,10 +1,12 @@
 /** SCALE 4: several boxes on one database. The 200 of a change goes out when every box has dropped what it kept. */
-import { readFile, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { certificateFor } from "../kit/certificate.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
 import type { DeployResult } from "../kit/server.ts";
+import { openStore } from "../../src/store/index.ts";
 import { openOperations } from "../../src/store/operations.ts";
 import { bearer, call } from "../kit/people.ts";
 import { until } from "../kit/until.ts";
@@ -261,6 +263,34 @@ describe("SCALE 4: the files of all boxes", () => {
       Object.keys(JSON.parse(text) as object).filter((name) => name.startsWith("comment_visitor."));
     expect(names(await textOf(c)).length).toBe(2);
     for (const box of [a, b]) expect(await textOf(box)).toBe(await textOf(c));
+  });
+
+  test("a certificate that one box has ordered is on all of them, and gone with it; an operator's own stays", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const pathIn = ({ address }: TestBox, path: string) => join(address.data_dir, "certs", path);
+    const pair = certificateFor(["www.example.org"]);
+    await mkdir(pathIn(b, "own.example.org"), { recursive: true });
+    for (const name of ["key.pem", "chain.pem", "manual"]) await writeFile(pathIn(b, `own.example.org/${name}`), "");
+    const store = await openStore({ ...a.address, now: Date.now });
+    const account = await store.acmeAccount("first");
+    expect([account, await store.acmeAccount("second")]).toEqual(["first", "first"]);
+    await store.keepCertificate("www.example.org", { key: pair.key, chain: pair.cert });
+    await store.keepCertificate("*.sites.example.org", { key: pair.key, chain: pair.cert });
+    const c = await boxes.start();
+    for (const box of [a, b, c]) {
+      for (const folder of ["www.example.org", "_.sites.example.org"]) {
+        expect(await readFile(pathIn(box, `${folder}/key.pem`), "utf8")).toBe(pair.key);
+        expect(await readFile(pathIn(box, `${folder}/chain.pem`), "utf8")).toBe(pair.cert);
+        expect((await stat(pathIn(box, `${folder}/key.pem`))).mode & 0o777).toBe(0o600);
+      }
+      expect(await readFile(pathIn(box, "account.pem"), "utf8")).toBe("first");
+    }
+    await store.dropCertificate("www.example.org");
+    const left = await Promise.all([a, b, c].map(async (box) => (await readdir(pathIn(box, ""))).toSorted()));
+    const rest = ["_.sites.example.org", "account.pem", "changed"];
+    expect(left).toEqual([rest, [...rest, "own.example.org"].toSorted(), rest]);
+    await store.close();
   });
 
   test("what one box has signed the other takes: whoever gave a site's password at one is let in by the other", async () => {

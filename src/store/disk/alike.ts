@@ -1,30 +1,62 @@
-/** The files of `DATA` that all boxes of a service have alike, as texts by their names (SCALE 4). */
+/** The files of `DATA` that all boxes of a service have alike, as texts by their names (SCALE 4): secrets, brands, and the certificates that
+ *  the service has ordered. Those that an operator put beside them are each box's own. */
 import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { certificateFiles } from "./certificate-files.ts";
 import { durable } from "./durable.ts";
 
-const NAMES = ["secrets", "brands.txt"] as const;
+const PLAIN = ["secrets", "brands.txt"] as const;
 
-/** Without those that are not there. */
-function readTexts(data_dir: string): Map<string, string> {
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === "ENOENT";
+
+/** The plain ones, without those that are not there. */
+function readPlain(data_dir: string): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const name of NAMES) {
+  for (const name of PLAIN) {
     try {
       texts.set(name, readFileSync(join(data_dir, name), "utf8"));
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+      if (!isMissing(error)) throw error;
     }
   }
   return texts;
 }
 
-/** Writes those that are other here. A name that this program does not know is a newer one's. */
-function putTexts(data_dir: string, texts: ReadonlyMap<string, string>): void {
-  const own = readTexts(data_dir);
-  for (const name of NAMES) {
+/** Writes those plain ones that are other here. */
+function putPlain(data_dir: string, texts: ReadonlyMap<string, string>): void {
+  const own = readPlain(data_dir);
+  for (const name of PLAIN) {
     const text = texts.get(name);
     if (text !== undefined && text !== own.get(name)) durable.putPrivate(data_dir, name, text);
   }
 }
 
-export const alikeFiles = { read: readTexts, put: putTexts };
+async function isOther(data_dir: string, name: string, text: string | undefined): Promise<boolean> {
+  const own = await readFile(join(data_dir, name), "utf8").catch((error: unknown) => {
+    if (isMissing(error)) return undefined;
+    throw error;
+  });
+  return own !== text;
+}
+
+/** Makes all of them here what they are elsewhere. A name that this program does not know is a newer one's. */
+async function putAll(data_dir: string, texts: ReadonlyMap<string, string>): Promise<void> {
+  putPlain(data_dir, texts);
+  const account = texts.get(certificateFiles.ACCOUNT);
+  if (account !== undefined) await certificateFiles.accountKey(data_dir, () => account);
+  const manual = new Set(await certificateFiles.manual(data_dir));
+  const names = [...texts.keys()].flatMap((name) => certificateFiles.nameIn(name) ?? []);
+  for (const name of new Set(names)) {
+    const [key, chain] = certificateFiles.pathsOf(name).map((path) => texts.get(path));
+    if (manual.has(name) || key === undefined || chain === undefined) continue;
+    const [key_path, chain_path] = certificateFiles.pathsOf(name);
+    const differs = (await isOther(data_dir, key_path, key)) || (await isOther(data_dir, chain_path, chain));
+    if (differs) await certificateFiles.put(data_dir, name, { key, chain });
+  }
+  for (const name of await certificateFiles.names(data_dir)) {
+    if (!manual.has(name) && names.every((one) => one !== name)) await certificateFiles.remove(data_dir, name);
+  }
+}
+
+export const alikeFiles = { readPlain, putPlain, putAll };

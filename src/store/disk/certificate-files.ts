@@ -187,6 +187,25 @@ async function listed(data_dir: string): Promise<string[]> {
 
 /** The files of certificates. */
 export const certificateFiles = {
+  /** Below the data directory. */
+  ACCOUNT: `${FOLDER}/${ACCOUNT}`,
+  /** The paths of a key and its chain, as of the account. */
+  pathsOf: (name: string): [key: string, chain: string] => {
+    const folder = `${FOLDER}/${name.replace(/^\*/, "_")}`;
+    return [`${folder}/key.pem`, `${folder}/chain.pem`];
+  },
+  /** The name whose key or chain has this path; null for another file. */
+  nameIn(path: string): string | null {
+    const [top, folder = "", file, ...more] = path.split("/");
+    const is_one = top === FOLDER && isName(folder) && /^(key|chain)\.pem$/.test(file ?? "") && more.length === 0;
+    return is_one ? nameOf(folder) : null;
+  },
+  /** Those that have a key here. */
+  async names(data_dir: string): Promise<string[]> {
+    const folders = await foldersIn(data_dir);
+    const there = await Promise.all(folders.map((folder) => isThere(join(placeOf(data_dir), folder, "key.pem"))));
+    return folders.filter((_, i) => there[i]).map(nameOf);
+  },
   put: putPair,
   remove: removePair,
   read: readPair,

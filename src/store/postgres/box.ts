@@ -19,6 +19,9 @@ const ALIVE = "5 seconds";
 const WAIT_MS = 2500;
 const LONGEST_PAUSE_MS = 50;
 
+/** For whoever waits for all of them. */
+export const NO_BOX = 0;
+
 const CHANGES = "svc_change";
 /** Before the name of a file that all boxes share: no slug begins so. */
 export const TOLD_FILE = "/";
@@ -155,18 +158,22 @@ function createSeen(pool: Pool, id: string) {
   };
 }
 
-/** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there. */
+/** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there, or at all if that fails: then
+ *  the next beat catches up. */
 function createCopying(copyFiles: () => Promise<void>, failed: () => void) {
-  let copying: Promise<void> | null = null;
+  let copying: Promise<boolean> | null = null;
   return {
     copy(): void {
-      const begun = (copying ?? Promise.resolve()).then(copyFiles).catch(failed);
+      const begun = (copying ?? Promise.resolve(true)).then(copyFiles).then(
+        () => true,
+        () => (failed(), false),
+      );
       copying = begun;
       void begun.then(() => void (copying === begun && (copying = null)));
     },
     then(seen: () => void): void {
       if (copying === null) seen();
-      else void copying.then(seen);
+      else void copying.then((done) => void (done && seen()));
     },
   };
 }

@@ -1,8 +1,9 @@
 /** Files that all boxes of a service have alike: the database has them, and each box a copy in `DATA`, where whatever reads them looks
  *  (SCALE 4). */
 import { alikeFiles } from "../disk/alike.ts";
-import { TOLD_FILE } from "./box.ts";
+import { NO_BOX, othersHave, TOLD_FILE } from "./box.ts";
 import { ask, type Pool } from "./connection.ts";
+import type { SharedFiles } from "../upkeep.ts";
 
 const ANSWER_MS = 3000;
 /** Boxes that start at the same moment: the one that comes second takes what the first has put. */
@@ -27,15 +28,15 @@ async function putText(pool: Pool, name: string, text: string, before: string | 
   return rows[0]?.n ?? null;
 }
 
-/** Takes what the others have, has `ready` make what is missing, and gives them that. Resolves to the number of the last change; null if
- *  there was nothing to give. */
+/** Takes what the others have, has `ready` make what is missing of secrets and brands, and gives them that. Resolves to the number of the
+ *  last change; null if there was nothing to give. */
 export async function makeAlike(pool: Pool, data_dir: string, ready: () => void): Promise<number | null> {
   let last: number | null = null;
   for (let left = TRIES; left > 0; left--) {
     const shared = await sharedTexts(pool);
-    alikeFiles.put(data_dir, shared);
+    await alikeFiles.putAll(data_dir, shared);
     ready();
-    const missing = [...alikeFiles.read(data_dir)].filter(([name, text]) => shared.get(name) !== text);
+    const missing = [...alikeFiles.readPlain(data_dir)].filter(([name, text]) => shared.get(name) !== text);
     const put = await Promise.all(missing.map(([name, text]) => putText(pool, name, text, shared.get(name) ?? null)));
     last = Math.max(last ?? 0, ...put.map((n) => n ?? 0)) || null;
     if (put.every((n) => n !== null)) return last;
@@ -43,17 +44,33 @@ export async function makeAlike(pool: Pool, data_dir: string, ready: () => void)
   throw new Error("Other boxes changed the files that all of them share again and again: start this one once more.");
 }
 
-/** Changes one for all boxes by what it is; `change` returns null to leave it. Resolves to the number of the change. */
-export async function changeText(
-  pool: Pool,
-  data_dir: string,
-  name: string,
-  change: (text: string) => string | null,
-): Promise<number | null> {
-  const text = (await sharedTexts(pool)).get(name);
-  const changed = text === undefined ? null : change(text);
-  if (changed === null) return null;
-  const n = await putText(pool, name, changed, text!);
-  if (n !== null) alikeFiles.put(data_dir, new Map([[name, changed]]));
-  return n;
+/** Whatever they were: a text for null is taken away. */
+const PUT_ALL = `with given as (select * from json_to_recordset($1::text::json) as one (name text, body text)),
+  gone as (delete from shared_files using given where shared_files.name = given.name and given.body is null),
+  put as (
+    insert into shared_files (name, body) select name, body from given where body is not null
+    on conflict (name) do update set body = excluded.body
+  ), told as (update changes set n = n + 1 returning n)
+  select n::float8 as n, pg_notify('svc_change', n || ' ${TOLD_FILE}') from told`;
+
+/** The files of all boxes, as one of them changes them: who listens copies them, on this box too. */
+export function sharedFiles(pool: Pool): SharedFiles {
+  const heard = async (n: number | null): Promise<void> => {
+    if (n !== null) await othersHave(pool, n, NO_BOX);
+  };
+  return {
+    async change(name, change) {
+      const text = (await sharedTexts(pool)).get(name);
+      const changed = text === undefined ? null : change(text);
+      if (changed !== null) await heard(await putText(pool, name, changed, text!));
+    },
+    async put(texts) {
+      const given = JSON.stringify([...texts].map(([name, body]) => ({ name, body })));
+      await heard((await ask<{ n: number }>(pool, ANSWER_MS, PUT_ALL, [given]))[0]!.n);
+    },
+    async first(name, text) {
+      await heard(await putText(pool, name, text, null));
+      return (await sharedTexts(pool)).get(name)!;
+    },
+  };
 }

@@ -11,7 +11,7 @@ import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Blobs, Generation } from "../serving.ts";
 import type { Rates } from "../../base/rates.ts";
-import type { BlobUpkeep } from "../upkeep.ts";
+import type { BlobUpkeep, SharedFiles } from "../upkeep.ts";
 import { folderBlobs } from "./folder.ts";
 
 /** Upkeep that each kind of database does in its own way. */
@@ -31,8 +31,8 @@ export interface Opened extends Backend {
   engine: Engine;
   /** The counts of calls, where they are in the database of all boxes. */
   rates?: (secret: string) => Rates;
-  /** Changes a file for all boxes of a service, where it has several; resolves when they have it. */
-  changeForAll?(name: string, change: (text: string) => string | null): Promise<void>;
+  /** Present where a service has several boxes. */
+  shared_files?: SharedFiles;
   close(): void | Promise<void>;
 }
 

@@ -144,7 +144,7 @@ export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { c
   return locked(data_dir, () => ready(data_dir, preparing));
 }
 
-type SharedTexts = Parameters<typeof alikeFiles.put>[1];
+type SharedTexts = Parameters<typeof alikeFiles.putPlain>[1];
 
 /** The same where the database is elsewhere. */
 export function prepareFolder(data_dir: string, preparing: Preparing, shared: SharedTexts): { close(): void } {
@@ -156,7 +156,7 @@ export function prepareFolder(data_dir: string, preparing: Preparing, shared: Sh
     );
   }
   return locked(data_dir, () => {
-    alikeFiles.put(data_dir, shared); // before keys are made that others would not know
+    alikeFiles.putPlain(data_dir, shared); // before keys are made that others would not know
     return readyFiles(data_dir, preparing);
   });
 }

@@ -3,6 +3,7 @@
 import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
+import { certificateFiles } from "../disk/certificate-files.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { diskRoom } from "../disk/room.ts";
 import { verifyTurn } from "./verify.ts";
@@ -73,9 +74,27 @@ export const EMBEDDED = {
   sweep: steps("change", (data: Opened, now: number, force?: boolean) => sweep(data, now, force ?? false)),
   /** A new key where the newest of a ring is old: a server that runs for months makes it, too. */
   turnSecrets: steps("write", async (data: Opened, now: number) => {
-    if (data.changeForAll === undefined) return secretFiles.turn(data.data_dir, now);
-    return data.changeForAll("secrets", (text) => secretFiles.turnedText(text, now));
+    if (data.shared_files === undefined) return secretFiles.turn(data.data_dir, now);
+    return data.shared_files.change("secrets", (text) => secretFiles.turnedText(text, now));
   }),
+  keepCertificate: steps(
+    "write",
+    async (data: Opened, name: string, { key, chain }: Record<"key" | "chain", string>) => {
+      if (data.shared_files === undefined) return certificateFiles.put(data.data_dir, name, { key, chain });
+      const [key_path, chain_path] = certificateFiles.pathsOf(name);
+      return data.shared_files.put(new Map([[key_path, key], [chain_path, chain]])); // prettier-ignore
+    },
+  ),
+  dropCertificate: steps("write", async (data: Opened, name: string) => {
+    if (data.shared_files === undefined) return certificateFiles.remove(data.data_dir, name);
+    return data.shared_files.put(new Map(certificateFiles.pathsOf(name).map((path) => [path, null])));
+  }),
+  /** The key of the account at the certificate authority: `made` where there is none yet. */
+  acmeAccount: steps("write", ({ data_dir, shared_files }: Opened, made: string) =>
+    shared_files === undefined
+      ? certificateFiles.accountKey(data_dir, () => made)
+      : shared_files.first(certificateFiles.ACCOUNT, made),
+  ),
   tidy: steps("write", (data: Opened, now: number) => tidy(data, now)),
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
   verifyTurn: steps("write", (data: Opened, interval: number) => verifyTurn(data, interval)),

@@ -23,7 +23,7 @@ export interface TestBox {
   /** Its API. */
   calls: TestServer;
   /** A page of a site, asked at this box. */
-  page(slug: string, path?: string): Promise<Response>;
+  page(slug: string, path?: string, headers?: Record<string, string>): Promise<Response>;
   /** How the database is reached from here. */
   turn(door: Door): void;
   /** Kills it. */
@@ -118,7 +118,8 @@ export async function startBoxes(postgres?: PostgresServer): Promise<Boxes> {
         process: child,
         address,
         calls,
-        page: (slug, path = "/") => calls.reach(path, { headers: { host: `${slug}.${SITES}` } }),
+        page: (slug, path = "/", headers = {}) =>
+          calls.reach(path, { headers: { ...headers, host: `${slug}.${SITES}` } }),
         turn: door.turn,
         kill: () => child.end(),
         async end() {

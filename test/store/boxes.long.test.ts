@@ -100,6 +100,25 @@ describe("SCALE 4: P3 over two boxes", () => {
     }
   });
 
+  test("each of a box's processes has heard of it", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start({}, {}, ["--workers", "3"]), await boxes.start()];
+    const site = await b.calls.deploy(pageOf(0));
+    const ask = async () => {
+      const answer = await a.page(site.slug, "/", { connection: "close" }); // the next one may come to another process
+      return Number(/number (\d+)/.exec(await answer.text())?.[1]);
+    };
+    for (let n = 1; n <= 25; n++) {
+      await Promise.all(Array.from({ length: 6 }, ask));
+      await b.calls.redeploy(site, pageOf(n));
+      expect(await Promise.all(Array.from({ length: 9 }, ask))).toEqual(Array(9).fill(n));
+    }
+    await a.calls.redeploy(site, pageOf(26));
+    expect([await numberAt(b, site), ...(await Promise.all(Array.from({ length: 9 }, ask)))]).toEqual(
+      Array(10).fill(26),
+    );
+  });
+
   test("pages of other sites stay in memory: a change sends few of them to the database", async () => {
     await using boxes = await startBoxes(postgres);
     const box = await boxes.start();

@@ -1,11 +1,16 @@
 /** SCALE 4: several boxes on one database. The 200 of a change goes out when every box has dropped what it kept. */
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { certificateFor } from "../kit/certificate.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
 import type { DeployResult } from "../kit/server.ts";
+import { TELL } from "../../src/store/postgres/box.ts";
+import { openPool } from "../../src/store/postgres/connection.ts";
+import { databaseRates } from "../../src/store/postgres/rates.ts";
+import { migrate } from "../../src/store/postgres/schema.ts";
 import { openStore } from "../../src/store/index.ts";
 import { openOperations } from "../../src/store/operations.ts";
 import { bearer, call } from "../kit/people.ts";
@@ -169,6 +174,77 @@ describe("SCALE 4: boxes that are silent", () => {
       await a.calls.redeploy(site, pageOf(n));
       expect(await numberAt(b, site)).toBe(n);
     }
+  });
+});
+
+describe("SCALE 4: a change that a box has missed", () => {
+  const LISTENER = "select pid from pg_stat_activity where query ilike 'listen%' and datname = current_database()";
+  /** A change as a store makes it, at whose COMMIT no box listens; its number. */
+  async function missed({ sql }: Boxes, { site_id, slug }: DeployResult): Promise<number> {
+    return sql.begin(async (on) => {
+      await on.unsafe("update sites set disabled_reason = 'spam' where site_id = $1", [site_id]);
+      const [told] = (await on.unsafe(TELL, [slug])) as [{ n: number }];
+      await on.unsafe(`select pg_terminate_backend(pid) from (${LISTENER}) as listeners`);
+      return told.n;
+    });
+  }
+  const seenBy = async ({ sql }: Boxes): Promise<number> =>
+    ((await sql.unsafe("select seen::float8 as seen from boxes")) as { seen: number }[])[0]!.seen;
+
+  test("counts as seen no sooner than what it kept is gone, whatever else it hears meanwhile", async () => {
+    await using boxes = await startBoxes(postgres);
+    const box = await boxes.start();
+    const other = await box.calls.deploy(pageOf(0));
+    for (let round = 0; round < 8; round++) {
+      const site = await box.calls.deploy(pageOf(1));
+      await Bun.sleep(600 + 50 * round);
+      await keptBy([box], site, 1);
+      const n = await missed(boxes, site);
+      await until(async () => {
+        await boxes.sql.unsafe(TELL, [other.slug]);
+        return (await seenBy(boxes)) >= n;
+      }, 2);
+      expect((await box.page(site.slug)).status).toBe(451);
+    }
+  });
+
+  test("is caught up with even where the first try fails", async () => {
+    await using boxes = await startBoxes(postgres);
+    const box = await boxes.start();
+    const site = await box.calls.deploy(pageOf(1));
+    await keptBy([box], site, 1);
+    const side = postgres.sql(box.address.database_url!);
+    await missed(boxes, site);
+    await boxes.sql.begin(async (on) => {
+      await on.unsafe("lock table changes in access exclusive mode");
+      await until(async () => {
+        const ended: unknown[] = await side.unsafe(
+          "select pg_terminate_backend(pid) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database() and query ilike 'select n::float8%'",
+        );
+        return ended.length > 0;
+      });
+    });
+    await until(async () => (await box.page(site.slug)).status === 451);
+    await Bun.sleep(1500);
+    expect((await box.page(site.slug)).status).toBe(451);
+    await side.close();
+  });
+
+  test("a box whose disk takes no file goes on hearing of pages, and has the file as soon as it can be written", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const site = await a.calls.deploy(pageOf(1));
+    const brands = join(b.address.data_dir, "brands.txt");
+    await rm(brands);
+    await mkdir(brands);
+    await boxes.sql.unsafe(`select pg_terminate_backend(pid) from (${LISTENER}) as listeners`);
+    await Bun.sleep(3000);
+    expect(await beats(boxes)).toBe(2);
+    await keptBy([b], site, 1);
+    expect(await elapsed(() => a.calls.redeploy(site, pageOf(2)))).toBeLessThan(2000);
+    expect(await numberAt(b, site)).toBe(2);
+    await rm(brands, { recursive: true });
+    await until(() => existsSync(brands));
   });
 });
 
@@ -342,6 +418,33 @@ describe("SCALE 5: what else was one box's", () => {
       { n: number },
     ];
     expect(n).toBe(7); // a refused call writes nothing
+  });
+
+  test("so it is where a box's time is a second and a half behind, and where the database isolates its transactions", async () => {
+    const url = await postgres.database();
+    const sql = postgres.sql(url);
+    await migrate(sql);
+    await sql.unsafe(
+      `alter database ${new URL(url).pathname.slice(1)} set default_transaction_isolation = 'repeatable read'`,
+    );
+    const pools = [openPool(url, 8), openPool(url, 8)];
+    const boxes = pools.map((pool, n) =>
+      databaseRates(
+        pool,
+        "key",
+        () => Date.now() - 1500 * n,
+        () => false,
+      ),
+    );
+    const window = [{ count: 7, window_ms: 3_600_000 }];
+    await Promise.all([...Array(16).keys()].map((n) => boxes[n % 2]!.take("warm", String(n), window))); // connections
+    const taken = await Promise.all([...Array(40).keys()].map((n) => boxes[n % 2]!.take("limit", "ann", window)));
+    expect(taken.filter(({ allowed }) => allowed).length).toBe(7);
+    await taken.find(({ allowed }) => allowed)!.undo();
+    const again = await boxes[1]!.take("limit", "ann", window);
+    expect([again.allowed, again.windows[0]!.remaining]).toEqual([true, 0]);
+    for (const pool of pools) await pool.close();
+    await sql.close();
   });
 
   test("time is the database's: boxes whose clocks are 40 s apart say the same of a site, in the same second", async () => {

@@ -12,7 +12,7 @@ const FILE = { name: "box", bytes: 8192 };
 const TURNS = ["sweep", "verify", "webhooks", "notices", "render", "domains", "certificates"];
 
 /** Places of the numbers behind the counters, those of turns in their order. One that nothing was written to has zero. */
-const PLACES = { box: 0, heard_mono: 1, heard_wall: 2, away_since: 3, ahead_ms: 4 } as const;
+const PLACES = { box: 0, heard_mono: 1, heard_wall: 2, away_since: 3, ahead_ms: 4, away_mono: 5, beaten: 6 } as const;
 const TURNS_AT = 8;
 const NUMBERS = TURNS_AT + TURNS.length;
 const placeOfTurn = new Map(TURNS.map((turn, n) => [turn, TURNS_AT + n]));
@@ -21,6 +21,8 @@ const placeOfTurn = new Map(TURNS.map((turn, n) => [turn, TURNS_AT + n]));
 const FRESH_MS = 2000;
 /** A turn lasts ten seconds by the database's clock; whoever has it begins nothing so long after it was renewed. */
 const TURN_MS = 8000;
+/** A beat was answered so lately that the database is there. */
+const ANSWERED_MS = 1000;
 /** Clocks so near to each other are the same. */
 const NOISE_MS = 20;
 /** A question that the database leaves without an answer is given up as soon as a beat says that it is away. */
@@ -104,12 +106,14 @@ const isWithin = (page: Mapped, ms: number, place: number): boolean =>
 function showing(page: Mapped, now: () => number, stale_ms: number) {
   const mayShow = (): boolean => {
     const away_since = page.get(PLACES.away_since);
-    if (away_since !== 0) return now() - away_since < stale_ms;
+    if (away_since !== 0) return now() - away_since < stale_ms && isWithin(page, stale_ms, PLACES.away_mono);
     return isWithin(page, FRESH_MS, PLACES.heard_mono) && Math.abs(now() - page.get(PLACES.heard_wall)) < FRESH_MS;
   };
   const holds = (slug: string, value: number): boolean => mayShow() && value === page.current(slug);
   const lose = (): void => {
-    if (page.get(PLACES.away_since) === 0) page.set(PLACES.away_since, now());
+    if (page.get(PLACES.away_since) !== 0) return;
+    page.set(PLACES.away_mono, mono());
+    page.set(PLACES.away_since, now());
   };
   /** Null as soon as it holds; undefined once nobody waits. */
   async function held(slug: string, value: number, waits: () => boolean): Promise<null | undefined> {
@@ -122,7 +126,8 @@ function showing(page: Mapped, now: () => number, stale_ms: number) {
       const shown = held(slug, value, () => reads);
       return (await Promise.race([reading, shown])) as Row | null;
     } catch (error) {
-      if (isDatabaseAway(error)) lose(); // the next beat may know better
+      // A beat that was answered just now knows better.
+      if (isDatabaseAway(error) && !isWithin(page, ANSWERED_MS, PLACES.beaten)) lose();
       if (holds(slug, value)) return null;
       throw error;
     } finally {
@@ -155,6 +160,7 @@ export function openBoxPage(data_dir: string, now: () => number, stale_ms: numbe
       page.mend(true);
       page.set(PLACES.box, box);
       page.set(PLACES.ahead_ms, ahead_ms);
+      page.set(PLACES.beaten, mono());
       page.set(PLACES.away_since, 0);
       for (const [turn, place] of placeOfTurn) page.set(place, turns.some((one) => one === turn) ? sent.mono : 0);
     },

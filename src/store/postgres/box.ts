@@ -51,7 +51,11 @@ const BEAT = `with registered as (${REGISTER}), taken as (${TAKE_TURNS})
 const SEEN = "update boxes set seen = greatest(seen, $2) where box = $1";
 const UNSEEN = `select count(*)::int as n from boxes where seen < $1 and box <> $2 and beat_at > now() - interval '${ALIVE}'`;
 const LATEST = "select n::float8 as n from changes";
-const LEAVE = ["delete from turns where box = $1", "delete from boxes where box = $1"];
+const SEEN_ANEW = "update boxes set seen = $2 where box = $1";
+const LEAVE = [
+  "delete from turns where name in (select name from turns where box = $1 order by name for update)",
+  "delete from boxes where box = $1",
+];
 
 interface Beaten {
   /** Epoch milliseconds. */
@@ -98,6 +102,8 @@ interface BoxParts {
   machine: () => number;
   /** Brings the files that all boxes share up to date. */
   copyFiles(pool: Pool): Promise<void>;
+  /** Hears of beats that did not go well, and of files that could not be copied. */
+  failed(error: unknown, in_a_row: number): void;
 }
 
 /** 53 bits, for a number of JavaScript. */
@@ -106,14 +112,26 @@ function randomBox(): number {
   return (high % 2 ** 20) * 2 ** 32 + low || 1;
 }
 
+interface Heard {
+  change(told: string): void;
+  beat(told: string): void;
+  /** The subscription stands, and before that it may not have: whatever was read is old, and a beat on its way says nothing. */
+  anew(): void;
+}
+
 /** The subscription to a channel each for changes and for the box's own beats: one connection, so that they come in the order of their
  *  commits. It is made anew where it broke; its first making throws while the database is away. */
-function createEars(pool: Pool, own_channel: string, heard: { change(told: string): void; beat(told: string): void }) {
+function createEars(pool: Pool, own_channel: string, heard: Heard) {
   let on: Bun.SQL | null = null;
-  let may_have_missed = true;
+  let [made, caught_up] = [0, -1];
+  const mayHaveMissed = () => made !== caught_up;
+  function onlisten(): void {
+    made++;
+    heard.anew();
+  }
   async function listen(sql: Bun.SQL): Promise<void> {
-    await sql.listen(CHANGES, heard.change, () => void (may_have_missed = true));
-    await sql.listen(own_channel, (told) => void (may_have_missed || heard.beat(told)));
+    await sql.listen(CHANGES, heard.change, onlisten);
+    await sql.listen(own_channel, (told) => void (mayHaveMissed() || heard.beat(told)));
   }
   return {
     async ready(): Promise<void> {
@@ -123,63 +141,86 @@ function createEars(pool: Pool, own_channel: string, heard: { change(told: strin
       await pool.answer(sql, ANSWER_MS, listen(sql));
       on = sql;
     },
-    mayHaveMissed: () => may_have_missed,
-    missed: () => void (may_have_missed = true),
-    caughtUp: () => void (may_have_missed = false),
+    mayHaveMissed,
+    /** Runs `work` where something may have been missed; unless it throws, or the subscription broke again meanwhile, nothing is any more. */
+    async catchUp(work: () => Promise<void>): Promise<void> {
+      const of = made;
+      if (of === caught_up) return;
+      await work();
+      caught_up = of;
+    },
   };
 }
 
 /** The last change that this box has heard of, in its row as soon as it may be: one statement at a time, with all that came meanwhile. */
 function createSeen(pool: Pool, id: string) {
-  let [seen, noted] = [0, 0];
-  let noting = false;
+  let [seen, noted, heard] = [0, 0, 0];
+  let noting: Promise<void> | null = null;
   async function note(): Promise<void> {
-    if (noting) return;
-    noting = true;
-    try {
-      for (let n = seen; noted < n; n = seen) {
-        await ask(pool, ANSWER_MS, SEEN, [id, String(n)]);
-        noted = n;
-      }
-    } catch {
-      // the next beat says it
-    } finally {
-      noting = false;
+    for (let n = seen; noted < n; n = seen) {
+      await ask(pool, ANSWER_MS, SEEN, [id, String(n)]);
+      noted = n;
     }
   }
   return {
     latest: () => seen,
-    hear(n: number): void {
+    /** `may`: unless one before it may have been missed. */
+    hear(n: number, may: boolean): void {
+      heard = Math.max(heard, n);
+      if (!may) return;
       seen = Math.max(seen, n);
-      void note();
+      noting ??= note()
+        .catch(() => {}) // the next beat says it
+        .finally(() => (noting = null));
     },
-    /** From another number, larger or smaller. */
-    restart: (n: number) => void ([seen, noted] = [n, n]),
+    /** Nothing is missed any more: the last one that was heard counts. */
+    settle: () => void (seen = Math.max(seen, heard)),
+    /** From the number that `latest` gives, larger or smaller, and what is heard meanwhile. */
+    async restart(latest: () => Promise<number>): Promise<void> {
+      await noting;
+      heard = 0;
+      const n = Math.max(await latest(), heard);
+      await ask(pool, ANSWER_MS, SEEN_ANEW, [id, String(n)]);
+      [seen, noted] = [n, n];
+    },
   };
 }
 
-/** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there, or at all if that fails: then
- *  the next beat catches up. */
-function createCopying(copyFiles: () => Promise<void>, failed: () => void) {
-  let copying: Promise<boolean> | null = null;
+/** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there. A disk that takes none is
+ *  told of, and tried again by each beat: pages go on meanwhile. */
+function createCopying(copyFiles: () => Promise<void>, failed: (error: unknown) => void) {
+  let copying: Promise<void> | null = null;
+  let late = false;
+  function copy(): Promise<void> {
+    late = false;
+    const begun = (copying ?? Promise.resolve()).then(copyFiles).catch((error: unknown) => {
+      late = true;
+      failed(error);
+    });
+    copying = begun;
+    return begun.finally(() => void (copying === begun && (copying = null)));
+  }
   return {
-    copy(): void {
-      const begun = (copying ?? Promise.resolve(true)).then(copyFiles).then(
-        () => true,
-        () => (failed(), false),
-      );
-      copying = begun;
-      void begun.then(() => void (copying === begun && (copying = null)));
-    },
+    copy,
+    again: async () => (late ? copy() : undefined),
     then(seen: () => void): void {
       if (copying === null) seen();
-      else void copying.then((done) => void (done && seen()));
+      else void copying.then(seen);
     },
   };
+}
+
+/** How far the database is ahead: what was known, unless the way of this answer cannot be why it looks otherwise. */
+function aheadAfter(known: number, database: number, machine: number, took_ms: number): number {
+  const measured = database - (machine - took_ms / 2);
+  return Math.abs(measured - known) <= took_ms / 2 ? known : measured;
 }
 
 /** Returns what sends one beat; the first one registers the box. */
-function createBeat({ pool, page, facts, now, machine, copyFiles }: BoxParts, box: number): () => Promise<void> {
+function createBeat(
+  { pool, page, facts, now, machine, copyFiles, failed }: BoxParts,
+  box: number,
+): () => Promise<void> {
   const [id, channel] = [String(box), `svc_box_${box}`]; // numbers go as text (SCALE 2)
   const { host, version, base_url, sites_domain, turns } = facts;
   const sent = new Map<number, Moment>();
@@ -187,14 +228,14 @@ function createBeat({ pool, page, facts, now, machine, copyFiles }: BoxParts, bo
   let [beats, heard_at] = [0, mono()];
   const files = createCopying(
     () => copyFiles(pool),
-    () => ears.missed(),
+    (error) => failed(error, 1),
   );
   const ears = createEars(pool, channel, {
     change(told) {
       const [n = "", ...slugs] = told.split(" ");
       page.advance(slugs.join("") === "" ? "all" : slugs);
-      if (slugs.some((name) => name.startsWith(TOLD_FILE))) files.copy();
-      files.then(() => seen.hear(Number(n)));
+      if (slugs.some((name) => name.startsWith(TOLD_FILE))) void files.copy();
+      files.then(() => seen.hear(Number(n), !ears.mayHaveMissed()));
     },
     beat(told) {
       const moment = sent.get(Number(told));
@@ -203,36 +244,32 @@ function createBeat({ pool, page, facts, now, machine, copyFiles }: BoxParts, bo
       heard_at = mono();
       page.hear(moment);
     },
+    anew() {
+      sent.clear();
+      page.advance("all");
+    },
   });
-  /** All that was read before may be old; nothing later is missed. */
-  async function catchUp(): Promise<void> {
-    ears.caughtUp();
-    const n = await latestChange(pool, ANSWER_MS);
-    await copyFiles(pool).catch((error: unknown) => {
-      ears.missed();
-      throw error;
-    });
+  const catchUp = async (): Promise<void> => {
+    await seen.restart(() => latestChange(pool, ANSWER_MS));
     page.advance("all");
-    seen.restart(n);
-  }
+    await files.copy();
+  };
   return async () => {
     await ears.ready();
-    if (ears.mayHaveMissed()) await catchUp();
-    const [moment, began] = [{ mono: mono(), wall: now() }, machine()];
+    await ears.catchUp(catchUp);
+    if (!ears.mayHaveMissed()) seen.settle();
+    await files.again();
+    const moment = { mono: mono(), wall: now() };
     if (sent.size >= MOST_UNHEARD) sent.clear();
     sent.set(++beats, moment);
     const told = [id, host, version, base_url, sites_domain, String(seen.latest()), channel, String(beats)];
     const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`]);
-    page.beaten(box, answer!.now - (began + machine()) / 2, answer!.turns?.split(" ") ?? [], moment);
+    const ahead_ms = aheadAfter(page.aheadMs(), answer!.now, machine(), mono() - moment.mono);
+    page.beaten(box, ahead_ms, answer!.turns?.split(" ") ?? [], moment);
     if (mono() - heard_at < DEAF_MS) return;
     heard_at = mono();
     pool.renew();
   };
-}
-
-interface Starting extends Pick<BoxParts, "now" | "machine" | "copyFiles"> {
-  /** Hears of beats that did not go well. */
-  failed(error: unknown, in_a_row: number): void;
 }
 
 /** A start is refused where the clocks are further apart. */
@@ -251,7 +288,7 @@ export async function startBox(
   url: string,
   facts: BoxFacts,
   page: BoxPage,
-  { failed, ...parts }: Starting,
+  parts: Pick<BoxParts, "now" | "machine" | "copyFiles" | "failed">,
 ): Promise<{ close(): Promise<void> }> {
   const pool = openPool(url, 2);
   const box = randomBox();
@@ -277,7 +314,7 @@ export async function startBox(
     throw error;
   }
   let busy: Promise<void> | null = null;
-  const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), failed);
+  const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), parts.failed);
   return {
     async close() {
       beating.stop();

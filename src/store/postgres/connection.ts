@@ -4,6 +4,9 @@ import { NoAnswer } from "./failures.ts";
 
 export const CONNECT_S = 3;
 
+/** Each statement sees what was committed before it: the lock comes first, whatever the database is set to. */
+export const BEGIN = "begin isolation level read committed";
+
 /** Milliseconds, each kept by the server itself. The last one throws out a writer that was stopped with the lock in its hands. */
 const LIMITS = { statement_timeout: "10000", lock_timeout: "5000", idle_in_transaction_session_timeout: "5000" };
 

@@ -4,7 +4,7 @@ import { type Ask, type Db, isOneStatement, type Op, type SqlValue } from "../op
 import { refusals } from "../refusals.ts";
 import { latestChange, othersHave, TELL, toldOf } from "./box.ts";
 import type { BoxPage } from "./box-page.ts";
-import { onOne, type Pool, type Wire } from "./connection.ts";
+import { BEGIN, onOne, type Pool, type Wire } from "./connection.ts";
 import { databaseRefusal, isClosed, isCollision, isReadOnly, isRefused, NoAnswer } from "./failures.ts";
 
 /** Rows with what the server says of their columns. */
@@ -161,8 +161,6 @@ async function drive<T>(on: Wire, op: Op<T>, writes: boolean, patience: Patience
 
 /** The one lock that every write takes has this number, which no other program of this database takes. */
 const WRITE_LOCK = 0x73_76_63;
-/** Each statement sees what was committed before it: the lock comes first, whatever the database is set to. */
-const BEGIN = "begin isolation level read committed";
 const SNAPSHOT = "begin isolation level repeatable read read only";
 
 /** One answer to a read; to a write, which is longer than the server lets a statement take; and to the question for the lock. */

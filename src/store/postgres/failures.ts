@@ -7,7 +7,11 @@ export class NoAnswer extends Error {
   override readonly name = "NoAnswer";
 }
 
-const stateOf = (error: unknown): string => String((error as { errno?: unknown } | null)?.errno ?? "");
+/** Files have errors with a number in that place. */
+function stateOf(error: unknown): string {
+  const state = String((error as { errno?: unknown } | null)?.errno ?? "");
+  return /^[0-9A-Z]{5}$/.test(state) ? state : "";
+}
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
 
 /** The connection is gone, or the server is about to end it. */

@@ -48,7 +48,7 @@ export async function makeAlike(pool: Pool, data_dir: string, ready: () => void)
 const PUT_ALL = `with given as (select * from json_to_recordset($1::text::json) as one (name text, body text)),
   gone as (delete from shared_files using given where shared_files.name = given.name and given.body is null),
   put as (
-    insert into shared_files (name, body) select name, body from given where body is not null
+    insert into shared_files (name, body) select name, body from given where body is not null order by name
     on conflict (name) do update set body = excluded.body
   ), told as (update changes set n = n + 1 returning n)
   select n::float8 as n, pg_notify('svc_change', n || ' ${TOLD_FILE}') from told`;

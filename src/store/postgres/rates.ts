@@ -2,14 +2,14 @@
 import { rateKey, type Rates, type RateWindow, type Standing } from "../../base/rates.ts";
 import { UNIT_MS } from "../../base/units.ts";
 import { refusals } from "../refusals.ts";
-import { ask, onOne, type Pool } from "./connection.ts";
+import { ask, BEGIN, onOne, type Pool } from "./connection.ts";
 import { databaseRefusal } from "./failures.ts";
 
 const ANSWER_MS = 3000;
 /** Two numbers, so that no write of the store waits for it. */
 const LOCK = "select pg_advisory_xact_lock(7565, hashtext($1))";
-/** Clocks are the database's on every box; a hit further ahead was counted before it was set back. */
-const AHEAD_MS = 1000;
+/** All boxes go by the database's clock, and by what they last knew of it; a hit further ahead was counted before that was set back. */
+const AHEAD_MS = 15_000;
 const PRUNE_EVERY_MS = UNIT_MS.m;
 
 /** A hit where every window has room, and how each stood before it. */
@@ -51,18 +51,24 @@ const standingOf = ({ most, window_ms, taken, oldest, nth, hit_no }: CountedWind
 const listOf = (numbers: readonly number[]): string => `{${numbers.join(",")}}`;
 
 /** All of it flies together: one after the other for one caller, so that no two boxes count the last call each. */
-async function take(pool: Pool, key: string, at: number, windows: readonly RateWindow[]): Promise<CountedWindow[]> {
+async function take(
+  pool: Pool,
+  key: string,
+  now: () => number,
+  windows: readonly RateWindow[],
+): Promise<{ at: number; rows: CountedWindow[] }> {
   const sql = pool.current();
   const lists = [listOf(windows.map(({ count }) => count)), listOf(windows.map(({ window_ms }) => window_ms))];
   return onOne(sql, async (on) => {
+    const at = now(); // not before: it may have waited for its turn
     const sent = [
-      on.unsafe("begin"),
+      on.unsafe(BEGIN),
       on.unsafe(LOCK, [key]),
       on.unsafe(TAKE, [key, String(at), ...lists]),
       on.unsafe("commit"),
     ];
     const [, , rows] = await pool.answer(sql, ANSWER_MS, Promise.all(sent.map((one) => Promise.resolve(one))));
-    return rows as unknown as CountedWindow[];
+    return { at, rows: rows as unknown as CountedWindow[] };
   });
 }
 
@@ -77,9 +83,8 @@ export function databaseRates(pool: Pool, secret: string, now: () => number, isA
   return {
     async take(rule, subject, windows) {
       if (isAway()) throw refusals.databaseAway();
-      const at = now();
-      const counting = pool.inTurn(() => take(pool, rateKey(secret, rule, subject), at, windows));
-      const rows = await counting.catch((error: unknown) => Promise.reject(databaseRefusal(error)));
+      const counting = pool.inTurn(() => take(pool, rateKey(secret, rule, subject), now, windows));
+      const { at, rows } = await counting.catch((error: unknown) => Promise.reject(databaseRefusal(error)));
       prune(at);
       const hit_no = rows[0]?.hit_no ?? null;
       return {

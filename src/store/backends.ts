@@ -16,10 +16,10 @@ import { forgetUncountedSites } from "./sqlite/stats.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
 import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
-import { type BoxFacts, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
+import { type BoxFacts, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { openPool, type Pool } from "./postgres/connection.ts";
-import { postgresDb } from "./postgres/driver.ts";
+import { alone, postgresDb } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
 import { prepareDatabase } from "./postgres/schema.ts";
 
@@ -117,13 +117,14 @@ export async function prepareStore(
   preparing: Preparing = {},
 ): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
-  await prepareDatabase(database_url, () => lettersAtStart(preparing));
+  await prepareDatabase(database_url);
   const pool = openPool(database_url, 1);
   let folder: { close(): void } | undefined;
   try {
     folder = prepareFolder(data_dir, preparing, await sharedTexts(pool));
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
     if (n !== null) await othersHave(pool, n, NO_BOX);
+    await beginLetters(pool, preparing);
     return await join(database_url, data_dir, { ...joining, stale_ms }, folder);
   } catch (error) {
     folder?.close();
@@ -131,6 +132,13 @@ export async function prepareStore(
   } finally {
     await pool.close();
   }
+}
+
+/** A server that sends no letters forgets those that wait, but not what another box is about to send. */
+async function beginLetters(pool: Pool, { drops_deliveries, notices }: Preparing): Promise<void> {
+  const keeps = await isDone(pool, "webhooks");
+  const letters = keeps ? { notices: notices || undefined } : { drops_deliveries, notices };
+  await postgresDb(pool, alone()).write(() => lettersAtStart(letters));
 }
 
 async function join(

@@ -169,18 +169,23 @@ function unlessEnded(error: unknown): void {
 /** Bun lends a new view the browser of the last one until it has heard of that one's end, which comes later than its answer:
  *  such a view fails, and so does every other until then. */
 let may_hear_an_end = false;
+/** A browser that dies before it has shown anything is no page's fault: another one is started, and it is told. */
+const STARTS = 3;
 async function newView(options: Bun.WebView.ConstructorOptions): Promise<Bun.WebView> {
   const deadline = performance.now() + PATIENCE_MS;
-  for (;;) {
+  for (let started = 1; ; started++) {
     let view: Bun.WebView | undefined;
     try {
       view = new Bun.WebView(options);
       await view.navigate(BLANK);
+      await view.resize(VIEWPORT.width, VIEWPORT.height);
       return view;
     } catch (error) {
       view?.close();
-      if (!may_hear_an_end || performance.now() > deadline) throw error;
-      await Bun.sleep(50);
+      const died = /closed the pipe/.test(String(error)) && started < STARTS;
+      if (died && !may_hear_an_end) console.error(`the browser died at its start, so another one is started: ${error}`);
+      if ((!died && !may_hear_an_end) || performance.now() > deadline) throw error;
+      await Bun.sleep(died ? 250 : 50);
     }
   }
 }
@@ -217,7 +222,6 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
       if (type === "error") traffic.failures.push(`console: ${text}`);
     },
   });
-  await view.resize(VIEWPORT.width, VIEWPORT.height);
   for (const domain of ["Network", "Runtime", "Page", "Log"]) await view.cdp(`${domain}.enable`);
   listen(view, () => traffic);
   return {

@@ -8,6 +8,7 @@ import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { TELL } from "../../src/store/postgres/box.ts";
+import { openBoxPage } from "../../src/store/postgres/box-page.ts";
 import { openPool } from "../../src/store/postgres/connection.ts";
 import { databaseRates } from "../../src/store/postgres/rates.ts";
 import { migrate } from "../../src/store/postgres/schema.ts";
@@ -147,6 +148,20 @@ describe("SCALE 4: boxes that are silent", () => {
     expect(took).toBeLessThan(8000);
     b.process.kill("SIGCONT");
     expect(await numberAt(b, site)).toBe(2);
+  });
+
+  test("so do the processes of one whose first process, which listens for all, stands still", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start({}, {}, ["--workers", "2"]), await boxes.start()];
+    const site = await b.calls.deploy(pageOf(1));
+    for (let i = 0; i < 6; i++) await a.page(site.slug, "/", { connection: "close" });
+    a.process.kill("SIGSTOP");
+    await b.calls.redeploy(site, pageOf(2));
+    const shown = await Promise.all(
+      Array.from({ length: 6 }, async () => (await a.page(site.slug, "/", { connection: "close" })).text()),
+    );
+    a.process.kill("SIGCONT");
+    expect(shown.filter((text) => !text.includes("number 2"))).toEqual([]);
   });
 
   test("one that was killed is waited for no more after five seconds; one that ended well at once", async () => {
@@ -301,6 +316,22 @@ describe("SCALE 4: turns", () => {
   const held = (boxes: Boxes): Promise<Held[]> =>
     boxes.sql.unsafe("select name, box from turns where until > now() order by name") as never;
 
+  test("a box that stands still loses them, and begins nothing with them when it goes on", async () => {
+    await using boxes = await startBoxes(postgres);
+    const [a, b] = [await boxes.start(), await boxes.start()];
+    const [first] = await held(boxes);
+    const rows: { box: string }[] = await boxes.sql.unsafe("select box from boxes order by started_at");
+    const [holder, other] = rows[0]!.box === first!.box ? [a, b] : [b, a];
+    holder.process.kill("SIGSTOP");
+    await until(async () => (await held(boxes)).filter(({ box }) => box !== first!.box).length === 3);
+    holder.process.kill("SIGCONT");
+    await Bun.sleep(2000);
+    expect(new Set((await held(boxes)).map(({ box }) => box)).size).toBe(1);
+    expect((await held(boxes)).some(({ box }) => box === first!.box)).toBe(false);
+    expect(openBoxPage(holder.address.data_dir, Date.now, 0, false).has("sweep")).toBe(false);
+    expect(openBoxPage(other.address.data_dir, Date.now, 0, false).has("sweep")).toBe(true);
+  });
+
   test("one box has them; another takes them over within eleven seconds of a kill, and at once after a good end", async () => {
     await using boxes = await startBoxes(postgres);
     const [a, b, c] = [await boxes.start(), await boxes.start(), await boxes.start()];
@@ -445,6 +476,26 @@ describe("SCALE 5: what else was one box's", () => {
     expect([again.allowed, again.windows[0]!.remaining]).toEqual([true, 0]);
     for (const pool of pools) await pool.close();
     await sql.close();
+  });
+
+  test("a start with SVC_WEBHOOKS=off forgets letters only where no box has it on", async () => {
+    await using boxes = await startBoxes(postgres);
+    const on = await boxes.start({}, { SVC_WEBHOOKS: "on" });
+    const site = await on.calls.deploy(pageOf(1));
+    on.process.kill("SIGSTOP"); // it would send the letter, and has the turn for ten seconds
+    await boxes.sql.unsafe(
+      "insert into webhook_outbox (id, site_id, type, comment_no, created_at) values ('msg_x', $1, 'comment.created', 1, '2026')",
+      [site.site_id],
+    );
+    const letters = async () =>
+      ((await boxes.sql.unsafe("select count(*)::int as n from webhook_outbox")) as { n: number }[])[0]!.n;
+    const off = await boxes.start({}, { SVC_WEBHOOKS: "off" });
+    expect(await letters()).toBe(1);
+    await on.kill();
+    await off.end();
+    await until(async () => (await boxes.sql.unsafe("select from turns where until > now()")).length === 0);
+    await boxes.start({}, { SVC_WEBHOOKS: "off" });
+    expect(await letters()).toBe(0);
   });
 
   test("time is the database's: boxes whose clocks are 40 s apart say the same of a site, in the same second", async () => {

@@ -34,7 +34,7 @@ interface RingKey {
   key: string;
 }
 
-/** A new one is made by the first start or sweep after so many days, and signs from then on; what it signed counts for as long again as a cookie may. */
+/** A new one is made by the first start or sweep after so many days, and signs from then on (KNOWN_MS); what it signed counts for as long again as a cookie may. */
 const SIGNS_DAYS = 90;
 const COUNTS_DAYS = 400;
 

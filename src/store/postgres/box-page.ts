@@ -1,5 +1,7 @@
 /** The page that all processes and threads of a box share (SCALE 4): mapped, with a counter for each 1,024th part of the
  *  sites, when the box last heard of all changes, whether the database answers it, and the turns that it has. */
+import { readFileSync } from "node:fs";
+import { uptime } from "node:os";
 import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import { isDatabaseAway } from "../refusals.ts";
@@ -28,10 +30,21 @@ const NOISE_MS = 20;
 /** A question that the database leaves without an answer is given up as soon as a beat says that it is away. */
 const LOOK_MS = 50;
 
-// One clock for all threads and processes of a machine, whatever the time of day does.
-const STARTED_MS = Number(process.hrtime.bigint()) / 1e6 - performance.now();
-/** Milliseconds. */
-export const mono = (): number => STARTED_MS + performance.now();
+/** Milliseconds since the machine started, to a hundredth of a second: `process.hrtime` of Bun 1.4.5 begins anew in each process and thread. */
+function uptimeMs(): number {
+  try {
+    return Number(readFileSync("/proc/uptime", "latin1").split(" ", 1)[0]) * 1000;
+  } catch {
+    return uptime() * 1000; // no Linux
+  }
+}
+
+let started_ms: number | null = null;
+/** One clock for all threads and processes of a machine, whatever the time of day does: milliseconds. */
+export function mono(): number {
+  started_ms ??= uptimeMs() - performance.now();
+  return started_ms + performance.now();
+}
 
 /** When something happened, by both clocks: a machine that is suspended stops one, and the other may be set. */
 export interface Moment {

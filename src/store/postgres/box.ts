@@ -68,6 +68,12 @@ interface Beaten {
 export const latestChange = async (pool: Pool, ms: number): Promise<number> =>
   (await ask<{ n: number }>(pool, ms, LATEST))[0]!.n;
 
+const DONE = "select count(*)::int as n from turns where name = $1 and until > now()";
+
+/** Whether a box does this work for all now. */
+export const isDone = async (pool: Pool, turn: string): Promise<boolean> =>
+  (await ask<{ n: number }>(pool, ANSWER_MS, DONE, [turn]))[0]!.n > 0;
+
 /** X5: resolves when every other box has heard of the change, or hears nothing and therefore asks. */
 export async function othersHave(pool: Pool, n: number, own_box: number): Promise<void> {
   const end = mono() + WAIT_MS;
@@ -188,21 +194,20 @@ function createSeen(pool: Pool, id: string) {
 
 /** Copies of files while changes are heard: none of those that come meanwhile is seen before they are there. A disk that takes none is
  *  told of, and tried again by each beat: pages go on meanwhile. */
-function createCopying(copyFiles: () => Promise<void>, failed: (error: unknown) => void) {
+function createCopying(copyFiles: () => Promise<void>, failed: BoxParts["failed"]) {
   let copying: Promise<void> | null = null;
-  let late = false;
+  let in_a_row = 0;
   function copy(): Promise<void> {
-    late = false;
-    const begun = (copying ?? Promise.resolve()).then(copyFiles).catch((error: unknown) => {
-      late = true;
-      failed(error);
-    });
+    const begun = (copying ?? Promise.resolve()).then(copyFiles).then(
+      () => void (in_a_row = 0),
+      (error: unknown) => failed(error, ++in_a_row),
+    );
     copying = begun;
     return begun.finally(() => void (copying === begun && (copying = null)));
   }
   return {
     copy,
-    again: async () => (late ? copy() : undefined),
+    again: async () => (in_a_row > 0 ? copy() : undefined),
     then(seen: () => void): void {
       if (copying === null) seen();
       else void copying.then(seen);
@@ -226,10 +231,7 @@ function createBeat(
   const sent = new Map<number, Moment>();
   const seen = createSeen(pool, id);
   let [beats, heard_at] = [0, mono()];
-  const files = createCopying(
-    () => copyFiles(pool),
-    (error) => failed(error, 1),
-  );
+  const files = createCopying(() => copyFiles(pool), failed);
   const ears = createEars(pool, channel, {
     change(told) {
       const [n = "", ...slugs] = told.split(" ");

@@ -1,8 +1,6 @@
 /** The schema of a PostgreSQL database (SCALE 7), brought up to date in numbered steps: the first one is the whole of what SQLite has at
  *  its number. */
-import type { Op } from "../operation.ts";
-import { CONNECT_S, openPool } from "./connection.ts";
-import { alone, postgresDb } from "./driver.ts";
+import { CONNECT_S } from "./connection.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
 /** Each step with the oldest schema that a program must know to run beside it. */
@@ -61,15 +59,9 @@ export async function migrate(sql: Bun.SQL): Promise<void> {
   }
 }
 
-/** Readies the database for a server that starts, and runs `first` in it. */
-export async function prepareDatabase(url: string, first: () => Op<void>): Promise<void> {
+/** Readies the database for a server that starts. */
+export async function prepareDatabase(url: string): Promise<void> {
   // Without the limits of a service: a second migrator waits for the first, and a step may take long.
   const migrating = new Bun.SQL(url, { max: 1, connectionTimeout: CONNECT_S });
   await migrate(migrating).finally(() => migrating.close());
-  const pool = openPool(url, 1);
-  try {
-    await postgresDb(pool, alone()).write(first);
-  } finally {
-    await pool.close();
-  }
 }

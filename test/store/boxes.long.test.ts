@@ -482,7 +482,8 @@ describe("SCALE 5: what else was one box's", () => {
     await using boxes = await startBoxes(postgres);
     const on = await boxes.start({}, { SVC_WEBHOOKS: "on" });
     const site = await on.calls.deploy(pageOf(1));
-    on.process.kill("SIGSTOP"); // it would send the letter, and has the turn for ten seconds
+    on.process.kill("SIGSTOP"); // it would send the letter
+    await boxes.sql.unsafe("update turns set until = now() + interval '1 hour'"); // as if it beat on, however slowly others start
     await boxes.sql.unsafe(
       "insert into webhook_outbox (id, site_id, type, comment_no, created_at) values ('msg_x', $1, 'comment.created', 1, '2026')",
       [site.site_id],
@@ -493,14 +494,14 @@ describe("SCALE 5: what else was one box's", () => {
     expect(await letters()).toBe(1);
     await on.kill();
     await off.end();
-    await until(async () => (await boxes.sql.unsafe("select from turns where until > now()")).length === 0);
+    await boxes.sql.unsafe("delete from turns");
     await boxes.start({}, { SVC_WEBHOOKS: "off" });
     expect(await letters()).toBe(0);
   });
 
   test("time is the database's: boxes whose clocks are 40 s apart say the same of a site, in the same second", async () => {
     await using boxes = await startBoxes(postgres);
-    const short = { SVC_ANONYMOUS_TTL: "8s" };
+    const short = { SVC_ANONYMOUS_TTL: "14s" };
     const [fast, slow] = [
       await boxes.start({}, { ...short, SVC_TEST_CLOCK: "20000" }),
       await boxes.start({}, { ...short, SVC_TEST_CLOCK: "-20000" }),
@@ -512,7 +513,7 @@ describe("SCALE 5: what else was one box's", () => {
       const site = await made.calls.deploy(pageOf(1));
       const left_ms = site.expires_at! - Date.now();
       expect(left_ms).toBeGreaterThan(4000);
-      expect(left_ms).toBeLessThan(9000);
+      expect(left_ms).toBeLessThan(15_000);
       expect([await numberAt(made, site), await numberAt(shown, site)]).toEqual([1, 1]);
       await Bun.sleep(site.expires_at! - Date.now() + 200);
       expect([(await made.page(site.slug)).status, (await shown.page(site.slug)).status]).toEqual([410, 410]);

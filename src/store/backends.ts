@@ -19,7 +19,7 @@ import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
 import { type BoxFacts, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { openPool, type Pool } from "./postgres/connection.ts";
-import { alone, postgresDb } from "./postgres/driver.ts";
+import { postgresDb, withoutPage } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
 import { prepareDatabase } from "./postgres/schema.ts";
 
@@ -121,11 +121,11 @@ export async function prepareStore(
   const pool = openPool(database_url, 1);
   let folder: { close(): void } | undefined;
   try {
-    folder = prepareFolder(data_dir, preparing, await sharedTexts(pool));
+    folder = prepareFolder(data_dir, preparing);
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
     if (n !== null) await othersHave(pool, n, NO_BOX);
     await beginLetters(pool, preparing);
-    return await join(database_url, data_dir, { ...joining, stale_ms }, folder);
+    return await joinBoxes(database_url, data_dir, { ...joining, stale_ms }, folder);
   } catch (error) {
     folder?.close();
     throw error;
@@ -138,10 +138,10 @@ export async function prepareStore(
 async function beginLetters(pool: Pool, { drops_deliveries, notices }: Preparing): Promise<void> {
   const keeps = await isDone(pool, "webhooks");
   const letters = keeps ? { notices: notices || undefined } : { drops_deliveries, notices };
-  await postgresDb(pool, alone()).write(() => lettersAtStart(letters));
+  await postgresDb(pool, withoutPage()).write(() => lettersAtStart(letters));
 }
 
-async function join(
+async function joinBoxes(
   database_url: string,
   data_dir: string,
   { stale_ms, ...joining }: Joining & { stale_ms: number },

@@ -103,7 +103,7 @@ export interface Load {
   beyond: number;
 }
 
-/** Of the page that was visited last. What shifted is printed: the sum of a failure says nothing. */
+/** The load of the page that was visited last. It prints what shifted: the sum of a failure says nothing. */
 export async function loadOf(browser: Browser): Promise<Load> {
   const { moved, ...load } = await browser.evaluate<Load & { moved: string[] }>(`(async () => {
     while (whole_at === Infinity) await new Promise(requestAnimationFrame);

@@ -8,7 +8,7 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { certificateFor } from "../kit/certificate.ts";
 import { read, write } from "../kit/database.ts";
 import { debianProgram } from "../kit/debian-package.ts";
-import { freePort, startPebble } from "../kit/pebble.ts";
+import { freePort, type Pebble, startPebble } from "../kit/pebble.ts";
 import { bearer, call, signUp } from "../kit/people.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { startProcess } from "../kit/process.ts";
@@ -29,6 +29,13 @@ function certificateOf(port: number, servername: string): Promise<X509Certificat
     });
     socket.on("error", reject);
   });
+}
+
+/** A server that orders the certificates for svc.example.org and *.sites.example.org itself. */
+function ownNamesWorld({ directory, ca_file }: Pebble, http_port: number, hook: string) {
+  const names = ["--base-url", "https://svc.example.org", "--sites-domain", "sites.example.org"];
+  const acme = { SVC_ACME: directory, SVC_ACME_CA: ca_file, SVC_DNS_HOOK: hook };
+  return domainWorld("--http-port", String(http_port), ...names, acme);
 }
 
 async function withPebble(...settings: Setting[]) {
@@ -180,17 +187,7 @@ describe("BEYOND 10: own ACME", () => {
     await chmod(hook, 0o755);
     const http_port = freePort();
     await using pebble = await startPebble({ dns: names.address, http_port, reuses: 0 });
-    await using world = await domainWorld(
-      ...[
-        "--http-port",
-        String(http_port),
-        "--base-url",
-        "https://svc.example.org",
-        "--sites-domain",
-        "sites.example.org",
-      ],
-      { SVC_ACME: pebble.directory, SVC_ACME_CA: pebble.ca_file, SVC_DNS_HOOK: hook },
-    );
+    await using world = await ownNamesWorld(pebble, http_port, hook);
     const { port } = world.server;
     const issuer = async (name: string) => (await certificateOf(port, name)).issuer;
     expect(await issuer("svc.example.org")).not.toContain("Pebble");
@@ -395,17 +392,7 @@ describe("BEYOND 10: authorities and hooks that do harm", () => {
       await using names = await startDnsServer();
       const http_port = freePort();
       await using pebble = await startPebble({ dns: names.address, http_port });
-      await using world = await domainWorld(
-        ...[
-          "--http-port",
-          String(http_port),
-          "--base-url",
-          "https://svc.example.org",
-          "--sites-domain",
-          "sites.example.org",
-        ],
-        { SVC_ACME: pebble.directory, SVC_ACME_CA: pebble.ca_file, SVC_DNS_HOOK: hook },
-      );
+      await using world = await ownNamesWorld(pebble, http_port, hook);
       const row = () =>
         read<Domain["tls"] & { next_at: number }>(
           world.server.data_dir,

@@ -6,7 +6,7 @@ import { certificateFor } from "./certificate.ts";
 import { debianProgram } from "./debian-package.ts";
 import { until } from "./until.ts";
 
-interface Pebble extends AsyncDisposable {
+export interface Pebble extends AsyncDisposable {
   directory: string;
   /** PEM file that its own https is signed by. */
   ca_file: string;
@@ -19,7 +19,7 @@ interface Pebble extends AsyncDisposable {
 interface PebbleOptions {
   /** `127.0.0.1:port`. */
   dns: string;
-  /** Where it looks for HTTP-01. */
+  /** The port at which it looks for HTTP-01. */
   http_port: number;
   /** Percent of nonces that it refuses. */
   refuses?: number;

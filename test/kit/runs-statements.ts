@@ -1,6 +1,6 @@
 /** A thread that runs statements on database servers, by the store's own driver, for tests that wait for it as for a file. */
 import { openPool } from "../../src/store/postgres/connection.ts";
-import { alone, postgresDb } from "../../src/store/postgres/driver.ts";
+import { postgresDb, withoutPage } from "../../src/store/postgres/driver.ts";
 import { type Op, statement } from "../../src/store/operation.ts";
 import type { Asked, Order } from "./database-server.ts";
 
@@ -15,7 +15,7 @@ function* all(asked: readonly Asked[]): Op<unknown[][]> {
 async function answerTo({ url, asked }: Order): Promise<string> {
   const pool = openPool(url, 1);
   try {
-    return JSON.stringify({ rows: await postgresDb(pool, alone()).write(() => all(asked)) });
+    return JSON.stringify({ rows: await postgresDb(pool, withoutPage()).write(() => all(asked)) });
   } catch (error) {
     return JSON.stringify({ failure: `${error} ${(error as Error).cause ?? ""}` });
   } finally {

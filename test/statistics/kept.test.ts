@@ -32,7 +32,7 @@ async function snapshotTo(place: string, data_dir: string): Promise<void> {
   if (code !== 0) throw new Error(stderr);
 }
 
-/** What the file has of a site, counted by rows. */
+/** The rows that the file has of a site, counted. */
 function rowsOf(data_dir: string, site_id: string): number {
   using db = openFile(data_dir, "stats.db");
   return ["days", "names"].reduce(

@@ -3,12 +3,14 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { FOR_ALL } from "../../src/upkeep/jobs.ts";
 import { certificateFor } from "../kit/certificate.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
+import { temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { TELL } from "../../src/store/postgres/box.ts";
-import { openBoxPage } from "../../src/store/postgres/box-page.ts";
+import { mono, openBoxPage, prepareBoxPage } from "../../src/store/postgres/box-page.ts";
 import { openPool } from "../../src/store/postgres/connection.ts";
 import { databaseRates } from "../../src/store/postgres/rates.ts";
 import { migrate } from "../../src/store/postgres/schema.ts";
@@ -315,6 +317,19 @@ describe("SCALE 4: turns", () => {
   }
   const held = (boxes: Boxes): Promise<Held[]> =>
     boxes.sql.unsafe("select name, box from turns where until > now() order by name") as never;
+
+  test("each work that one box does for all has a place in what its processes share", async () => {
+    await using folder = await temporaryFolder();
+    const remove = prepareBoxPage(folder.path);
+    const page = openBoxPage(folder.path, Date.now, 0, false);
+    const names = FOR_ALL.map(({ name }) => name);
+    for (const name of names) {
+      page.beaten(1, 0, [name], { mono: mono(), wall: Date.now() });
+      expect(names.filter((one) => page.has(one))).toEqual([name]);
+    }
+    page.close();
+    remove();
+  });
 
   test("a box that stands still loses them, and begins nothing with them when it goes on", async () => {
     await using boxes = await startBoxes(postgres);

@@ -7,7 +7,7 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { type Op, statement } from "../../src/store/operation.ts";
 import { openPool, type Pool } from "../../src/store/postgres/connection.ts";
-import { alone, numbered, postgresDb } from "../../src/store/postgres/driver.ts";
+import { numbered, postgresDb, withoutPage } from "../../src/store/postgres/driver.ts";
 import { migrate } from "../../src/store/postgres/schema.ts";
 import { databaseFile } from "../../src/store/sqlite/database.ts";
 import { ROOT } from "../kit/paths.ts";
@@ -133,7 +133,7 @@ describe("SCALE 2: the driver", () => {
     address = made.url;
     pool = openPool(made.url, 4);
     heard = [];
-    db = postgresDb(pool, { ...alone(), advance: (slugs) => void heard.push(slugs) });
+    db = postgresDb(pool, { ...withoutPage(), advance: (slugs) => void heard.push(slugs) });
   });
   afterEach(async () => {
     await pool.close();
@@ -333,7 +333,7 @@ describe("SCALE 2: the driver", () => {
       },
     });
     const behind = openPool(address.replace(`:${port}`, `:${front.port}`), 1);
-    const { write } = postgresDb(behind, alone());
+    const { write } = postgresDb(behind, withoutPage());
     return {
       write,
       async [Symbol.asyncDispose]() {
@@ -404,7 +404,7 @@ async function behindSilence(address: string) {
   });
   const pool = openPool(address.replace(`:${port}`, `:${front.port}`), 2);
   return {
-    db: postgresDb(pool, alone()),
+    db: postgresDb(pool, withoutPage()),
     begin: () => void (silent = true),
     async [Symbol.asyncDispose]() {
       await pool.close();

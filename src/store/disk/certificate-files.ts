@@ -30,7 +30,9 @@ const ACCOUNT = "account.pem";
 const CHANGED = "changed";
 
 const placeOf = (data_dir: string): string => join(data_dir, FOLDER);
-const folderOf = (data_dir: string, name: string): string => join(placeOf(data_dir), name.replace(/^\*/, "_"));
+/** Below the data directory. */
+const folderBelow = (name: string): string => `${FOLDER}/${name.replace(/^\*/, "_")}`;
+const folderOf = (data_dir: string, name: string): string => join(data_dir, folderBelow(name));
 const nameOf = (folder: string): string => folder.replace(/^_(?=\.)/, "*");
 /** Names of folders that are none of a certificate are passed over. */
 const isName = (name: string): boolean => /^(?:_\.)?[a-z0-9-]+(?:\.[a-z0-9-]+)*$/.test(name) && name.length <= 253;
@@ -190,10 +192,10 @@ export const certificateFiles = {
   /** Below the data directory. */
   ACCOUNT: `${FOLDER}/${ACCOUNT}`,
   /** The paths of a key and its chain, as of the account. */
-  pathsOf: (name: string): [key: string, chain: string] => {
-    const folder = `${FOLDER}/${name.replace(/^\*/, "_")}`;
-    return [`${folder}/key.pem`, `${folder}/chain.pem`];
-  },
+  pathsOf: (name: string): [key: string, chain: string] => [
+    `${folderBelow(name)}/key.pem`,
+    `${folderBelow(name)}/chain.pem`,
+  ],
   /** The name whose key or chain has this path; null for another file. */
   nameIn(path: string): string | null {
     const [top, folder = "", file, ...more] = path.split("/");

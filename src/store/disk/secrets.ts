@@ -57,9 +57,6 @@ function readAll(data_dir: string): Record<string, string> {
   );
 }
 
-const write = (data_dir: string, keys: Record<string, string>): void =>
-  durable.putPrivate(data_dir, SECRETS, JSON.stringify(keys));
-
 /** Newest first. */
 function ringOf(keys: Readonly<Record<string, string>>, ring: Ring): (RingKey & { day: number })[] {
   return Object.keys(keys)
@@ -81,19 +78,19 @@ function turned(keys: Readonly<Record<string, string>>, today: number): Record<s
   return kept;
 }
 
+/** The text of the file with a new key where the newest of a ring is old; null if none is. */
+function turnedText(text: string, now: number): string | null {
+  const made = JSON.stringify(turned(JSON.parse(text) as Record<string, string>, dayOf(now)));
+  return made === text ? null : made;
+}
+
 /** Makes a key if the newest of a ring is old. For the sweep of the one process that prepared the data directory; if the
  *  file is gone the keys in memory go on, and the next start makes others. */
 function turnKeys(data_dir: string, now: number): void {
   const found = readAll(data_dir);
   if (Object.keys(found).length === 0) return;
-  const keys = turned(found, dayOf(now));
-  if (Object.keys(keys).join() !== Object.keys(found).join()) write(data_dir, keys);
-}
-
-/** The same for the text of a file that is kept elsewhere: null if no key is old. */
-function turnedText(text: string, now: number): string | null {
-  const made = JSON.stringify(turned(JSON.parse(text) as Record<string, string>, dayOf(now)));
-  return made === text ? null : made;
+  const made = turnedText(JSON.stringify(found), now);
+  if (made !== null) durable.putPrivate(data_dir, SECRETS, made);
 }
 
 /** Makes what keys are missing. For the one process that prepares the data directory. */
@@ -102,7 +99,7 @@ function prepareSecrets(data_dir: string, now: number): void {
   const keys = turned(found, dayOf(now));
   for (const purpose of PURPOSES) keys[purpose] ??= randomKey(32);
   const same = Object.keys(keys).join() === Object.keys(found).join();
-  if (!same || !existsSync(fileOf(data_dir))) write(data_dir, keys);
+  if (!same || !existsSync(fileOf(data_dir))) durable.putPrivate(data_dir, SECRETS, JSON.stringify(keys));
   chmodSync(fileOf(data_dir), 0o600);
 }
 

@@ -22,7 +22,7 @@ const LONGEST_PAUSE_MS = 50;
 /** For whoever waits for all of them. */
 export const NO_BOX = 0;
 
-const CHANGES = "svc_change";
+export const CHANGES = "svc_change";
 /** Before the name of a file that all boxes share: no slug begins so. */
 export const TOLD_FILE = "/";
 /** A notification has 8,000 bytes at most. */

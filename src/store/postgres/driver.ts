@@ -288,7 +288,7 @@ interface Hearing extends Pick<BoxPage, "box" | "isAway"> {
 }
 
 /** For a program that shares no page with a server. */
-export const alone = (): Hearing => ({ box: () => 0, isAway: () => false, advance: () => {} });
+export const withoutPage = (): Hearing => ({ box: () => 0, isAway: () => false, advance: () => {} });
 
 const NOBODY = () => [];
 

@@ -1,7 +1,7 @@
 /** Files that all boxes of a service have alike: the database has them, and each box a copy in `DATA`, where whatever reads them looks
  *  (SCALE 4). */
 import { alikeFiles } from "../disk/alike.ts";
-import { NO_BOX, othersHave, TOLD_FILE } from "./box.ts";
+import { CHANGES, NO_BOX, othersHave, TOLD_FILE } from "./box.ts";
 import { ask, type Pool } from "./connection.ts";
 import type { SharedFiles } from "../upkeep.ts";
 
@@ -15,7 +15,7 @@ const PUT = `with put as (
     insert into shared_files (name, body) values ($1, $2)
     on conflict (name) do update set body = excluded.body where shared_files.body = $3 returning name
   ), told as (update changes set n = n + 1 where exists (select 1 from put) returning n)
-  select n::float8 as n, pg_notify('svc_change', n || ' ${TOLD_FILE}' || $1) from told`;
+  select n::float8 as n, pg_notify('${CHANGES}', n || ' ${TOLD_FILE}' || $1) from told`;
 
 export async function sharedTexts(pool: Pool): Promise<Map<string, string>> {
   const rows = await ask<{ name: string; body: string }>(pool, ANSWER_MS, ALL);
@@ -51,7 +51,7 @@ const PUT_ALL = `with given as (select * from json_to_recordset($1::text::json) 
     insert into shared_files (name, body) select name, body from given where body is not null order by name
     on conflict (name) do update set body = excluded.body
   ), told as (update changes set n = n + 1 returning n)
-  select n::float8 as n, pg_notify('svc_change', n || ' ${TOLD_FILE}') from told`;
+  select n::float8 as n, pg_notify('${CHANGES}', n || ' ${TOLD_FILE}') from told`;
 
 /** The files of all boxes, as one of them changes them: who listens copies them, on this box too. */
 export function sharedFiles(pool: Pool): SharedFiles {

@@ -3,7 +3,6 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, readdirSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { alikeFiles } from "../disk/alike.ts";
 import { prepareBrands } from "../disk/brands.ts";
 import { durable } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
@@ -90,19 +89,21 @@ function encryptSecrets(db: Database, data_dir: string): void {
   }).immediate();
 }
 
-/** All but the database. `withSecrets` runs as soon as the keys are there. Returns a function that removes the shared pages. */
-function readyFiles(data_dir: string, { now = 0, counts_visits }: Preparing, withSecrets = (): void => {}): () => void {
+/** Files that every server has for itself, wherever its database is. Returns a function that removes the shared page. */
+function readyFiles(data_dir: string, { now = 0, counts_visits }: Preparing): () => void {
   clearTemporary(data_dir);
-  secretFiles.prepare(data_dir, now);
-  withSecrets();
-  prepareBrands(data_dir);
-  prepareRates(data_dir);
   if (counts_visits === true) statsSalt.prepare(data_dir, now);
   if (counts_visits === false) statsSalt.remove(data_dir);
-  const pages = [prepareGeneration(data_dir), prepareFigures(data_dir)];
+  const removeFigures = prepareFigures(data_dir);
   diskRoom.keep(data_dir);
   closeToOthers(data_dir);
-  return () => pages.forEach((remove) => remove());
+  return removeFigures;
+}
+
+/** Makes what is missing of secrets and brands, which all boxes of a service share where it has several. */
+export function readyAlike(data_dir: string, { now = 0 }: Preparing): void {
+  secretFiles.prepare(data_dir, now);
+  prepareBrands(data_dir);
 }
 
 function ready(data_dir: string, preparing: Preparing): () => void {
@@ -110,7 +111,11 @@ function ready(data_dir: string, preparing: Preparing): () => void {
   refuseEmptied(data_dir, databaseFile.schemaOf(db));
   databaseFile.migrate(db, preparing.tell);
   runAtOnce(db, lettersAtStart(preparing));
-  return readyFiles(data_dir, preparing, () => encryptSecrets(db, data_dir));
+  readyAlike(data_dir, preparing);
+  encryptSecrets(db, data_dir);
+  prepareRates(data_dir);
+  const pages = [prepareGeneration(data_dir), readyFiles(data_dir, preparing)];
+  return () => pages.forEach((remove) => remove());
 }
 
 /** Closes to other users what an older version or an operator left open, and what SQLite has made. */
@@ -144,10 +149,8 @@ export function prepareDataDir(data_dir: string, preparing: Preparing = {}): { c
   return locked(data_dir, () => ready(data_dir, preparing));
 }
 
-type SharedTexts = Parameters<typeof alikeFiles.putPlain>[1];
-
-/** The same where the database is elsewhere. */
-export function prepareFolder(data_dir: string, preparing: Preparing, shared: SharedTexts): { close(): void } {
+/** The same where the database is elsewhere, but for secrets and brands. */
+export function prepareFolder(data_dir: string, preparing: Preparing): { close(): void } {
   refuseHalfRestored(data_dir);
   refuseStrangeKinds(data_dir);
   if (existsSync(join(data_dir, "db"))) {
@@ -155,16 +158,7 @@ export function prepareFolder(data_dir: string, preparing: Preparing, shared: Sh
       `There is a service with a database of its own in ${data_dir}: name another folder with --data-dir.`,
     );
   }
-  return locked(data_dir, () => {
-    alikeFiles.putPlain(data_dir, shared); // before keys are made that others would not know
-    return readyFiles(data_dir, preparing);
-  });
-}
-
-/** Makes what is missing of the files that all boxes of such a service share. */
-export function readyAlike(data_dir: string, { now = 0 }: Preparing): void {
-  secretFiles.prepare(data_dir, now);
-  prepareBrands(data_dir);
+  return locked(data_dir, () => readyFiles(data_dir, preparing));
 }
 
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would

@@ -163,7 +163,7 @@ function lists(ctx: SignedIn, path: string, all: LiveRules): Html {
   return html`${listsNav(path, all, warned_alone)} ${RULE_FILES.map((file) => fileSection(file, all, shown))}
     ${pagesNav(page, pages, (to) => hrefOf(path, { show, page: pageField(to) }))}
     <p class="small dim">
-      Of the version that is live: a rollback brings its own rules back.
+      These are the rules of the live version: a rollback brings its own back.
       <a href="/docs/rules">How rules are written</a>
     </p>`;
 }

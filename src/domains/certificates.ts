@@ -7,8 +7,7 @@ import { UNIT_MS } from "../base/units.ts";
 import { environmentOfOthers } from "../run/child.ts";
 import type { Config } from "../config/index.ts";
 import { readAuthority } from "../config/tls.ts";
-import type { Store } from "../store/index.ts";
-import { certificateFiles } from "../store/index.ts";
+import { certificateFiles, type Store } from "../store/index.ts";
 import { AcmeFailure, challengeRecord, type ChallengeToMeet, createAcme, type Issued, newKey } from "./acme.ts";
 
 interface OrderParts {

@@ -139,9 +139,11 @@ test("a start between the two files that the last process to end removes waits f
   const server = await startProcess(["--data-dir", dir.path]);
   await deploy(server, "kept");
   await server.end();
-  openDataDir(dir.path, Date.now).close();
   const shm = join(dir.path, "db-shm");
-  expect([existsSync(shm), existsSync(join(dir.path, "db-wal"))]).toEqual([false, false]);
+  await until(() => {
+    openDataDir(dir.path, Date.now).close(); // it is the last one as soon as the kernel has ended the deploy's process too
+    return !existsSync(shm) && !existsSync(join(dir.path, "db-wal"));
+  });
   writeFileSync(shm, "");
   const removing = Bun.spawn(["sh", "-c", `sleep 0.02; rm '${shm}'`]);
   openDataDir(dir.path, Date.now).close();

@@ -8,13 +8,11 @@ import { ask } from "../service/api.ts";
 import type { Credential } from "../saved/state.ts";
 import { requireSession } from "../service/which-server.ts";
 import { DELETED } from "../service/wire.ts";
-import type { OwnedSite } from "./chosen-site.ts";
 import { bold, green, text } from "../terminal/text.ts";
 import { readTyped } from "../terminal/input.ts";
 import { duration, moment } from "../terminal/units.ts";
-import { serverOf } from "./chosen-site.ts";
+import { allSites, type OwnedSite, serverOf } from "./chosen-site.ts";
 import { findLink, isLinkOf } from "./find-link.ts";
-import { allSites } from "./chosen-site.ts";
 
 /** Whether a site_id, a slug, or a URL with or without its scheme names the site. The path of a URL does not count. */
 function isNamed(written: string, { site_id, url }: { site_id: string; url: string }): boolean {

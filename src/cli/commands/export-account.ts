@@ -18,8 +18,7 @@ import { SITE_RECORD } from "../service/wire.ts";
 import { type Spinner, whileSpinning } from "../terminal/index.ts";
 import { green, text } from "../terminal/text.ts";
 import { count, duration, size } from "../terminal/units.ts";
-import { openSite } from "./chosen-site.ts";
-import { allSites, type OwnedSite } from "./chosen-site.ts";
+import { allSites, openSite, type OwnedSite } from "./chosen-site.ts";
 import { withoutWrap } from "./take-away.ts";
 import { allVersions } from "./versions.ts";
 

@@ -48,7 +48,7 @@ export async function byRole(browser: Browser, role: string, name: string | RegE
 }
 
 /** Does something with the element of a thing: `this` in the function's text. */
-async function on<T>(browser: Browser, { dom_node }: Thing, text: string): Promise<T> {
+export async function on<T>(browser: Browser, { dom_node }: Thing, text: string): Promise<T> {
   const { object } = await browser.cdp<{ object: { objectId: string } }>("DOM.resolveNode", {
     backendNodeId: dom_node,
   });

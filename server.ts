@@ -91,7 +91,7 @@ const HIDDEN: Readonly<Record<string, () => Promise<unknown>>> = {
   async [WORKER_COMMAND]() {
     process.on("SIGUSR2", recoverAtOnce);
     const { runWorker } = await import("./src/server/workers.ts");
-    handleSignals(await runWorker(process.env, Date.now), goOn, goOn);
+    handleSignals(await runWorker(Date.now), goOn, goOn);
   },
 };
 

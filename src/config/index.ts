@@ -3,8 +3,9 @@
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
-import { type BucketAddress, isInside, namesBucket } from "./setting.ts";
+import { isInside, namesBucket } from "./setting.ts";
 import { SETTINGS, type Values } from "./settings.ts";
+import { OF_SHARED_ALONE, type SharedStore, sharedStore, unfitShared } from "./shared.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -15,10 +16,8 @@ export interface Config extends Readonly<Values> {
   readonly base_url: string;
   /** `host` or `host:port`, lower case. */
   readonly sites_domain: string;
-  /** The PostgreSQL database in place of the data directory's, and the bucket in place of its blobs (SCALE 1): no setting gives them yet. */
-  readonly database_url?: string;
-  readonly bucket?: BucketAddress;
-  readonly stale_ms?: number;
+  /** The place of the state that several boxes share; null for the data directory's own (SCALE 1). Tests keep blobs in the folder. */
+  readonly shared: (Omit<SharedStore, "bucket"> & Partial<Pick<SharedStore, "bucket">>) | null;
 }
 
 /** A flag or value cannot be used: the program ends with exit code 2 and this one line. */
@@ -78,6 +77,7 @@ function readFlags(argv: readonly string[]): Map<SettingName, string> {
 }
 
 function readOne(key: SettingName, flags: Map<SettingName, string>, env: Env): unknown {
+  if (!env["SVC_DATABASE_URL"] && OF_SHARED_ALONE.includes(key)) return SETTINGS[key].parse(SETTINGS[key].fallback!);
   const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
   const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
@@ -107,9 +107,10 @@ export function readConfig(argv: readonly string[], env: Env): Config {
   if (values.workers > 1 && process.platform !== "linux") {
     throw new ConfigError("--workers above 1 (SVC_WORKERS) works on Linux only: elsewhere it must be 1.");
   }
+  refuseUnfitShared(values);
   refuseUnfitAcme(values);
   const max_connections = connectionsAllowed(values.max_connections);
-  const config = withAddresses({ ...values, max_connections }, values.port);
+  const config = withAddresses({ ...values, max_connections, shared: sharedStore(values) }, values.port);
   refuseUnreachableSites(config);
   return config;
 }
@@ -117,6 +118,15 @@ export function readConfig(argv: readonly string[], env: Env): Config {
 /** Whether the server speaks https: with the operator's certificate, or with one that a hook lets it order. */
 export const isSecure = ({ tls_cert, acme, dns_hook }: Pick<Values, "tls_cert" | "acme" | "dns_hook">): boolean =>
   tls_cert !== null || (acme !== null && dns_hook !== null);
+
+function refuseUnfitShared(values: Values): void {
+  const why = unfitShared(values);
+  if (why !== null) throw new ConfigError(why);
+  if (values.database_url === null || values.backup === null) return;
+  throw new ConfigError(
+    "SVC_BACKUP is for a data directory of its own: with SVC_DATABASE_URL leave it off, and back up the database and the bucket.",
+  );
+}
 
 /** New certificates come in by another socket on the same port, which Linux alone can steer (BEYOND 10). */
 function refuseUnfitAcme(values: Values): void {
@@ -166,7 +176,7 @@ function refuseUnreachableSites({ base_url, sites_domain }: Config): void {
 const settled = (address: string | null): string | null => (address?.endsWith(":0") ? null : address);
 
 /** Fills in base URL and sites domain, which follow the port that was bound. */
-export function withAddresses(values: Values, port: number): Config {
+export function withAddresses(values: Values & Pick<Config, "shared">, port: number): Config {
   const scheme = isSecure(values) ? "https" : "http";
   const base_url = settled(values.base_url) ?? `${scheme}://localhost:${port}`;
   const sites_domain = settled(values.sites_domain) ?? new URL(base_url).host;
@@ -208,11 +218,29 @@ ${lines.join("\n")}
 ${ASKING_FLAGS.map(({ name, meaning }) => `  --${name.padEnd(12)}  ${meaning}\n`).join("")}`;
 }
 
-/** The keys to the bucket of `SVC_BACKUP`, and where it is. */
-export const bucketAccess = (config: Config) => ({
-  endpoint: config.s3_endpoint,
-  region: config.region,
-  access_key_id: config.access_key_id,
-  secret_access_key: config.secret_access_key,
-  session_token: config.session_token,
-});
+/** The address of the store, which goes to threads and deploy processes with their orders. */
+export const storeAddress = ({ data_dir, shared }: Pick<Config, "data_dir" | "shared">) => ({ data_dir, ...shared });
+
+/** Settings that boxes of one service have of their own, or that are asked for elsewhere; and all secrets. */
+const OF_ONE_BOX: ReadonlySet<SettingName> = new Set<SettingName>([
+  ...(["port", "host", "base_url", "sites_domain", "data_dir", "workers", "trust_proxy", "max_connections"] as const),
+  ...(["tls_cert", "tls_key", "http_port", "acme_ca", "dns_hook", "log", "render", "chrome", "disk_high"] as const),
+  ...(["blobs", "cache_bytes", "s3_endpoint", "region"] as const),
+]);
+
+/** The settings that all boxes of a service should have alike, as JSON, each by its variable (SCALE 1). */
+export const sharedSettings = (config: Config): string =>
+  JSON.stringify(
+    Object.fromEntries(
+      NAMES.filter((key) => !OF_ONE_BOX.has(key) && !SETTINGS[key].secret).map((key) => [
+        SETTINGS[key].variables[0],
+        shownValue(key, config[key]),
+      ]),
+    ),
+  );
+
+/** The environment without the settings that are secret, for processes that have them by message. */
+export function withoutSecrets(env: Env): Env {
+  const secret = new Set(NAMES.flatMap((key) => (SETTINGS[key].secret ? SETTINGS[key].variables : [])));
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !secret.has(name)));
+}

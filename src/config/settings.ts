@@ -1,14 +1,16 @@
 /** The settings of svc-server, a row each: `--help`, `--print-config` and the docs tests read them in this order. The limits
  *  on calls are in rates.ts. */
 import { availableParallelism } from "node:os";
-import { networks, servers } from "./networks.ts";
 import { RATE_SETTINGS } from "./rates.ts";
+import { SHARED_SETTINGS } from "./shared.ts";
 import { isSigningKey } from "../base/tokens.ts";
 import { durationText, sizeText } from "../base/units.ts";
 import {
   DURATION,
   duration,
   filled,
+  networks,
+  servers,
   integer,
   onOrOff,
   oneOf,
@@ -25,7 +27,6 @@ import {
   domain,
   secureUrl,
   quota,
-  secretOf,
 } from "./setting.ts";
 
 const LETSENCRYPT = "https://acme-v02.api.letsencrypt.org/directory";
@@ -340,25 +341,7 @@ export const SETTINGS = {
     allowed: "a number from 1 to 10000",
     parse: integer(1, 10_000),
   }),
-  s3_endpoint: setting({
-    flag: null,
-    variables: ["SVC_S3_ENDPOINT", "AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL"],
-    fallback: null,
-    meaning: "address of the bucket's service; default: Amazon's of the region",
-    allowed: "an http or https URL without a path",
-    parse: baseUrl,
-  }),
-  region: setting({
-    flag: null,
-    variables: ["AWS_REGION", "AWS_DEFAULT_REGION"],
-    fallback: null,
-    meaning: "region of the bucket",
-    allowed: "a name such as eu-central-1",
-    parse: filled,
-  }),
-  access_key_id: secretOf("AWS_ACCESS_KEY_ID", "access key of the bucket"),
-  secret_access_key: secretOf("AWS_SECRET_ACCESS_KEY", "its secret key"),
-  session_token: secretOf("AWS_SESSION_TOKEN", "session token of a key that ends"),
+  ...SHARED_SETTINGS,
   disk_high: variable("DISK_HIGH", {
     fallback: "90%",
     meaning: "use of the disk from which deploys without an account are refused",
@@ -387,6 +370,8 @@ type Optional =
   | "notify"
   | "notify_secret"
   | "backup"
+  | "database_url"
+  | "blobs"
   | "s3_endpoint"
   | "region"
   | "access_key_id"

@@ -4,7 +4,7 @@
 import { isIP } from "node:net";
 import { UNIT_MS } from "../base/units.ts";
 import type { Config } from "../config/index.ts";
-import { familyOf, networkList } from "../config/networks.ts";
+import { familyOf, networkList } from "../config/setting.ts";
 import { type Exchange, queryOf } from "./exchange.ts";
 
 export interface RequestContext {

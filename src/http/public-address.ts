@@ -1,7 +1,7 @@
 /** Which addresses the server may call on somebody's behalf (COMMENTS 2, RELIABILITY A20): those of the internet. What a
  *  stranger names must not make it ask its own machine, its network, or a cloud's metadata. */
 import { BlockList, isIP } from "node:net";
-import { familyOf, networkList } from "../config/networks.ts";
+import { familyOf, networkList } from "../config/setting.ts";
 
 /** Not of the internet (the special-purpose registries of RFC 6890), or answered by the cloud around the machine. */
 const IPV4_ELSEWHERE = [

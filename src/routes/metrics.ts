@@ -6,6 +6,7 @@ import { type Exchange, queryOf } from "../http/exchange.ts";
 import { hostParser } from "../http/hosts.ts";
 import type { Metrics, Sample } from "../run/metrics.ts";
 import type { Store } from "../store/index.ts";
+import type { BoxFigures } from "../store/serving.ts";
 import { sameSecret } from "../base/tokens.ts";
 
 export const METRICS_PATH = "/metrics";
@@ -29,18 +30,42 @@ function hasToken({ headers }: Request, token: string | null): boolean {
   return token !== null && sent !== undefined && sameSecret(sent, token);
 }
 
-async function samples({ census, freeBytes }: Pick<Store, "census" | "freeBytes">, now: number): Promise<Sample[]> {
-  const { versions, ...sites } = await census(now);
+/** A gauge of its own line. */
+const gauge = (name: string, help: string, value: number): Sample => ({ name, type: "gauge", help, value });
+
+const boxSamples = (figures: BoxFigures): Sample[] => [
+  gauge("svc_database_up", "1 while the database answers, by the last try.", Number(figures.database_up)),
+  gauge("svc_bucket_up", "1 while the bucket does what it is asked for, by the last try.", Number(figures.bucket_up)),
+  gauge("svc_stale_seconds", "For how long pages are shown without asking the database.", figures.stale_ms / 1000),
+  gauge("svc_boxes", "Servers of this service that are there, this one among them.", figures.boxes),
+  gauge("svc_settings_differ", "Other servers of this service whose settings are not this one's.", figures.differing),
+  gauge("svc_clock_skew_seconds", "How far the database's clock is ahead of this machine's.", figures.ahead_ms / 1000),
+  gauge("svc_cache_bytes", "Copies from the bucket on this machine's disk.", figures.cache_bytes),
+];
+
+type MetricsStore = Pick<Store, "census" | "freeBytes" | "boxFigures">;
+
+/** Sites and versions are left out while no database can be asked. */
+async function censusSamples({ census, boxFigures }: MetricsStore, now: number): Promise<Sample[]> {
+  try {
+    if (boxFigures?.().database_up === false) return [];
+    const { versions, ...sites } = await census(now);
+    const help = "Sites by state; expired ones wait for the sweep.";
+    return [
+      ...Object.entries(sites).map(([state, n]) => ({ ...gauge("svc_sites", help, n), label: `state="${state}"` })),
+      gauge("svc_versions", "Stored versions of all sites.", versions),
+    ];
+  } catch (error) {
+    if (boxFigures === undefined) throw error;
+    return [];
+  }
+}
+
+async function samples(store: MetricsStore, now: number): Promise<Sample[]> {
   return [
-    ...Object.entries(sites).map(([state, value]) => ({
-      name: "svc_sites",
-      type: "gauge" as const,
-      help: "Sites by state; expired ones wait for the sweep.",
-      label: `state="${state}"`,
-      value,
-    })),
-    { name: "svc_versions", type: "gauge", help: "Stored versions of all sites.", value: versions },
-    { name: "svc_disk_free_bytes", type: "gauge", help: "Room on the data directory's disk.", value: freeBytes() },
+    ...(await censusSamples(store, now)),
+    gauge("svc_disk_free_bytes", "Room on the data directory's disk.", store.freeBytes()),
+    ...(store.boxFigures === undefined ? [] : boxSamples(store.boxFigures())),
   ];
 }
 
@@ -52,7 +77,7 @@ const mayAsk = (token: string | null, ...[request, exchange, by_token]: Operator
 interface MetricsParts {
   config: Pick<Config, "metrics_token">;
   metrics: Metrics;
-  store: Pick<Store, "census" | "freeBytes">;
+  store: MetricsStore;
   now: () => number;
   /** Name and version of the program. */
   build: Sample;

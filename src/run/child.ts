@@ -278,16 +278,24 @@ export function startCalledChild<Job, Answer>(
 
 export type ServerChild = Bun.Subprocess<"ignore", "inherit", "inherit">;
 
+/** The question of a process that was started so for what it shall do, and its word that it does it. */
+export const [ASKS, DOES] = ["orders?", "ready"];
+
 /** Starts this very server once more, also after an upgrade has put another file in its place: that one would bring the
- *  database up to date under the others. Resolves with its first message, rejects when it ends before. */
-export function startServerChild(subcommand: string, env: Record<string, string | undefined>): Promise<ServerChild> {
+ *  database up to date under the others. `orders` go to it by message, for they may be secret. Resolves when it does what it
+ *  shall, rejects when it ends before. */
+export function startServerChild(
+  subcommand: string,
+  env: Record<string, string | undefined>,
+  orders: object,
+): Promise<ServerChild> {
   const ready = Promise.withResolvers<ServerChild>();
   const program = Bun.isStandaloneExecutable ? [ownProgram()] : [ownProgram(), Bun.main];
   const child: ServerChild = Bun.spawn([...program, subcommand], {
     argv0: process.argv0,
     env,
     stdio: ["ignore", "inherit", "inherit"],
-    ipc: () => ready.resolve(child),
+    ipc: (message) => (message === ASKS ? child.send(orders) : ready.resolve(child)),
     onExit: (_, code) => ready.reject(new Error(`a worker ended with ${code} before it served`)),
   });
   return ready.promise;

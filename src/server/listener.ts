@@ -4,7 +4,7 @@ import { isIP } from "node:net";
 import { Refusal } from "../base/errors.ts";
 import type { Config } from "../config/index.ts";
 import { allowedDescriptors, listenError } from "../config/machine.ts";
-import { familyOf, networkList } from "../config/networks.ts";
+import { familyOf, networkList } from "../config/setting.ts";
 import type { ServedCertificate } from "../domains/served.ts";
 import { errorJson } from "../http/answers.ts";
 import { Exchange, pathOf, type Peer, queryOf } from "../http/exchange.ts";

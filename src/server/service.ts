@@ -1,13 +1,13 @@
 /** The parts of a serving process put together: store, deploys, sites, API, listener; and its end, the drain. */
 
-import { availableParallelism, hostname } from "node:os";
+import { availableParallelism } from "node:os";
 import { resolve } from "node:path";
 import packageJson from "../../package.json" with { type: "json" };
 import { Refusal } from "../base/errors.ts";
 import type { Rates } from "../base/rates.ts";
 import type { Site } from "../base/types.ts";
 import { type Coders, createCoders } from "../coding/coders.ts";
-import { type Config, isSecure, withAddresses } from "../config/index.ts";
+import { type Config, isSecure, storeAddress, withAddresses } from "../config/index.ts";
 import { allowedDescriptors, cacheBytes } from "../config/machine.ts";
 import { createPool, type DeployPool } from "../deploy/pool.ts";
 import { createDomains } from "../domains/index.ts";
@@ -33,12 +33,11 @@ import {
   slotOf,
 } from "../run/metrics.ts";
 import { createSiteServer, type SiteServer } from "../serve/site.ts";
-import { addressOf, type Joining, openServing, prepareStore, SCHEMA, secretFiles, type Store } from "../store/index.ts";
+import { openServing, prepareStore, SCHEMA, secretFiles, type Store } from "../store/index.ts";
 import { type Counts, createCounts } from "../statistics/counts.ts";
 import { createNoteVisit } from "../statistics/visits.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { loggedBy } from "../run/every.ts";
-import { startUpkeep, turnsOf } from "../upkeep/index.ts";
+import { boxOf, startUpkeep } from "../upkeep/index.ts";
 import { createErrorPage } from "../web/error-page.ts";
 import { WEB } from "../web/index.ts";
 import { type App, createApp } from "./app.ts";
@@ -208,9 +207,9 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
   const state = { draining: false, read_only: false };
   const { fatal, lost } = endings(state, log, options.fatal);
   const { webhooks, max_files, max_bytes, max_zip_bytes } = config;
-  const { store, rates } = await openServing({ ...addressOf(config), announces: webhooks === "on", now, lost });
+  const { store, rates } = await openServing({ ...storeAddress(config), announces: webhooks === "on", now, lost });
   const limits = { max_files, max_bytes, max_zip_bytes };
-  const pool = createPool({ ...addressOf(config), limits, now, log });
+  const pool = createPool({ ...storeAddress(config), limits, now, log });
   const coders = createCoders({ log });
   let app: App;
   const { worker = false } = options;
@@ -226,9 +225,9 @@ async function serve(config: Config, options: ServiceOptions): Promise<ServingPr
   const traffic = createTraffic();
   const tell = bulletinBoard(store.figures.putText, log.errors, () => traffic.hours(now()));
   const counting = keepCounting(metrics, log, tell);
-  const quote_search = startQuoteSearch(addressOf(config));
+  const quote_search = startQuoteSearch(storeAddress(config));
   const flush_ms = config.stats === "on" ? config.stats_flush : null;
-  const counts = createCounts({ ...addressOf(config), sites_domain: bound.sites_domain, flush_ms, now, log });
+  const counts = createCounts({ ...storeAddress(config), sites_domain: bound.sites_domain, flush_ms, now, log });
   const running = { store, rates, pool, code: coders.code, log, metrics, trafficOf: traffic.of, quote_search, counts };
   const { isThere, ...served } = appFor(bound, running, state, { now: store.now, fatal });
   app = served.app;
@@ -309,18 +308,6 @@ export const logStart = (log: Pick<Log, "record">, config: Config): void =>
     max_connections: config.max_connections,
   });
 
-/** As what the other boxes of a service see this one. */
-const joining = (config: Config, now: () => number): Joining => ({
-  host: hostname(),
-  version: packageJson.version,
-  base_url: config.base_url,
-  sites_domain: config.sites_domain,
-  turns: turnsOf(config),
-  now,
-  machine: Date.now,
-  failed: loggedBy(createLog(config.log, now), "the database that all boxes share"),
-});
-
 /** Readies the data directory before anything listens. Throws `DataDirInUse` when another server has it. With webhooks turned
  *  off, what waits is not sent later either: to an owner it would be news of long ago. */
 export async function prepareData(config: Config, now: () => number): Promise<{ close(): void | Promise<void> }> {
@@ -329,7 +316,8 @@ export async function prepareData(config: Config, now: () => number): Promise<{ 
   const tell = (sentence: string) => log.event(`upgrade of the database: ${sentence}`);
   const letters = { drops_deliveries: webhooks === "off", notices: notify !== null };
   const preparing = { now: now(), ...letters, counts_visits: stats === "on", tell };
-  return prepareStore(addressOf(config), joining(config, now), preparing);
+  const box = boxOf(config, createLog(format, now), { now, machine: Date.now });
+  return prepareStore(storeAddress(config), box, preparing);
 }
 
 /** The figures of a serving process itself in `/metrics`. Nothing here throws: it runs in a timer, and without a free descriptor

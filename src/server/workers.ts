@@ -1,17 +1,15 @@
 /** Several serving processes on one port. The first process only supervises: it holds the data directory, starts the
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
-import { type Config, type Env, isSecure, withAddresses } from "../config/index.ts";
+import { type Config, type Env, isSecure, storeAddress, withAddresses, withoutSecrets } from "../config/index.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { type ServerChild, startServerChild } from "../run/child.ts";
+import { ASKS, DOES, type ServerChild, startServerChild } from "../run/child.ts";
 import { every, loggedBy } from "../run/every.ts";
 import { WORKER_COMMAND } from "../run/program.ts";
 import { listenPatiently } from "./listener.ts";
 import { checkBlobs, endForRecovery, logStart, prepareData, startWorker } from "./service.ts";
-import { addressOf, certificateFiles, openStore } from "../store/index.ts";
+import { certificateFiles, openStore } from "../store/index.ts";
 import { startUpkeep } from "../upkeep/index.ts";
 
-/** A worker's configuration comes as JSON in this variable. */
-const CONFIG_VARIABLE = "SVC_WORKER_CONFIG";
 /** A worker that dies at once must not make the supervisor spin. */
 const RESTART_MS = 500;
 /** Changes of certificates are gathered for so long. */
@@ -19,7 +17,7 @@ const CERTIFICATES_MS = 1000;
 
 /** Starts a worker; resolves when it serves, rejects when it ends before. */
 const spawnWorker = (config: Config, env: Env): Promise<ServerChild> =>
-  startServerChild(WORKER_COMMAND, { ...env, [CONFIG_VARIABLE]: JSON.stringify(config) });
+  startServerChild(WORKER_COMMAND, withoutSecrets(env), config);
 
 /** The port that all workers share: with 0, one that is free right now. Throws where another server has it, which the
  *  workers' listeners would share it with: each of the two would get some of the requests. */
@@ -81,7 +79,7 @@ function createCrew(config: Config, env: Env, log: Log) {
 /** Once for all workers. */
 async function checkAll(config: Config, now: () => number, log: Log): Promise<void> {
   try {
-    const store = await openStore({ ...addressOf(config), now });
+    const store = await openStore({ ...storeAddress(config), now });
     await checkBlobs(store, log);
     await store.close();
   } catch (error) {
@@ -148,9 +146,12 @@ export async function supervise(configured: Config, env: Env, now: () => number)
 }
 
 /** The process that `spawnWorker` starts. None outlives its supervisor: a closed channel ends it at once. */
-export async function runWorker(env: Env, now: () => number): Promise<{ stop(): Promise<void> }> {
+export async function runWorker(now: () => number): Promise<{ stop(): Promise<void> }> {
   process.on("disconnect", () => process.exit(1));
-  const service = await startWorker(JSON.parse(env[CONFIG_VARIABLE]!) as Config, now);
-  process.send!("ready");
+  const orders = Promise.withResolvers<Config>();
+  process.once("message", (config: Config) => orders.resolve(config));
+  process.send!(ASKS);
+  const service = await startWorker(await orders.promise, now);
+  process.send!(DOES);
   return service;
 }

@@ -7,6 +7,7 @@ import { folderBlobs, folderReads } from "./sqlite/folder.ts";
 import { openCache } from "./bucket/cache.ts";
 import type { BucketAddress } from "../config/setting.ts";
 import { openObjects } from "./bucket/objects.ts";
+import { BucketTrouble } from "./disk/bucket.ts";
 import { bucketPlace } from "./bucket/place.ts";
 import { bucketReads } from "./bucket/reads.ts";
 import { bucketUpkeep } from "./bucket/upkeep.ts";
@@ -21,7 +22,7 @@ import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.t
 import { openPool, type Pool } from "./postgres/connection.ts";
 import { postgresDb, withoutPage } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
-import { prepareDatabase } from "./postgres/schema.ts";
+import { patiently, prepareDatabase } from "./postgres/schema.ts";
 
 /** A service keeps its state at such an address. It goes to threads and deploy processes with their orders. */
 export interface StoreAddress {
@@ -43,8 +44,8 @@ export const addressOf = ({ data_dir, database_url, bucket, stale_ms }: StoreAdd
 
 const STALE_MS = UNIT_MS.d;
 
-function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress) {
-  const [objects, cache] = [openObjects(bucket), openCache(data_dir, bucket.cache_bytes)];
+function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress, { noteBucket, noteCache: note }: BoxPage) {
+  const [objects, cache] = [openObjects(bucket, noteBucket), openCache(data_dir, bucket.cache_bytes, { note })];
   const place = bucketPlace(db, objects, cache);
   return { place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects) };
 }
@@ -76,11 +77,12 @@ function openOnServer(
     now: same_now,
     generation,
     db,
-    ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket)),
+    ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket, generation)),
     engine: SERVERS_OWN,
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     shared_files: sharedFiles(pool),
+    boxFigures: generation.figures,
     async close() {
       generation.close();
       await pool.close();
@@ -107,17 +109,20 @@ export interface Joining extends BoxFacts {
   machine: () => number;
   /** Hears of times at which the database did not answer. */
   failed(error: unknown, in_a_row: number): void;
+  /** Hears in a sentence of what an operator should set right. */
+  tell(sentence: string): void;
 }
 
 /** Locks and readies the data directory, and the database where it is another's; there it joins the boxes of the service. Close what is
  *  returned when the server ends. */
 export async function prepareStore(
-  { data_dir, database_url, stale_ms = STALE_MS }: StoreAddress,
+  { data_dir, database_url, bucket, stale_ms = STALE_MS }: StoreAddress,
   joining: Joining,
   preparing: Preparing = {},
 ): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
-  await prepareDatabase(database_url);
+  const id = await prepareDatabase(database_url);
+  if (bucket !== undefined) await refuseForeignBucket(bucket, id);
   const pool = openPool(database_url, 1);
   let folder: { close(): void } | undefined;
   try {
@@ -125,13 +130,28 @@ export async function prepareStore(
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
     if (n !== null) await othersHave(pool, n, NO_BOX);
     await beginLetters(pool, preparing);
-    return await joinBoxes(database_url, data_dir, { ...joining, stale_ms }, folder);
+    return await joinBoxes({ data_dir, database_url, bucket }, { ...joining, stale_ms }, folder);
   } catch (error) {
     folder?.close();
     throw error;
   } finally {
     await pool.close();
   }
+}
+
+/** Two services in one place would each delete what the other has. */
+async function refuseForeignBucket(bucket: BucketAddress, id: string): Promise<void> {
+  const objects = openObjects(bucket);
+  const owner = await patiently(
+    () => objects.owner(id),
+    (error) => error instanceof BucketTrouble,
+  ).catch((error: Error) => {
+    throw new Error(`The bucket of SVC_BLOBS cannot be used: ${error.message}`);
+  });
+  if (owner === id) return;
+  throw new Error(
+    `${bucket.url} of SVC_BLOBS has the files of another service, with another database: name a prefix of its own.`,
+  );
 }
 
 /** A server that sends no letters forgets those that wait, but not what another box is about to send. */
@@ -142,8 +162,7 @@ async function beginLetters(pool: Pool, { drops_deliveries, notices }: Preparing
 }
 
 async function joinBoxes(
-  database_url: string,
-  data_dir: string,
+  { data_dir, database_url, bucket }: StoreAddress & { database_url: string },
   { stale_ms, ...joining }: Joining & { stale_ms: number },
   folder: { close(): void },
 ): Promise<{ close(): Promise<void> }> {
@@ -152,6 +171,10 @@ async function joinBoxes(
     const page = openBoxPage(data_dir, joining.now, stale_ms, false);
     const copyFiles = async (pool: Pool) => alikeFiles.putAll(data_dir, await sharedTexts(pool));
     const box = await startBox(database_url, joining, page, { ...joining, copyFiles });
+    if (bucket !== undefined) {
+      const cache = openCache(data_dir, bucket.cache_bytes, { note: page.noteCache });
+      void cache.look().catch(() => {}); // the next copy has it counted
+    }
     return {
       async close() {
         await box.close();

@@ -18,7 +18,7 @@ import { PUBLISHING } from "./publish.ts";
 import { RENDERS } from "./renders.ts";
 import { REPORTS } from "./reports.ts";
 import { RETENTION } from "./retention.ts";
-import type { Blobs, Generation } from "./serving.ts";
+import type { Blobs, BoxFigures, Generation } from "./serving.ts";
 import { SITES, TOKENS } from "./sites.ts";
 import { openBackend, type StoreAddress } from "./backends.ts";
 import type { Opened } from "./sqlite/data-dir.ts";
@@ -63,6 +63,8 @@ export interface Store extends Groups, Bound<typeof OWN> {
   diskUse(): number;
   freeBytes(): number;
   figures: Figures;
+  /** Present where a service has several boxes. */
+  boxFigures: (() => BoxFigures) | undefined;
   /** Resolves when what was asked of it is done and the files are closed. */
   close(): Promise<void>;
 }
@@ -87,6 +89,7 @@ export function storeOn(data: Opened, more: Pick<Backend, "noteUse" | "announces
     diskUse: () => diskRoom.use(data_dir),
     freeBytes: () => diskRoom.freeBytes(data_dir),
     figures: openFigures(data_dir),
+    boxFigures: data.boxFigures,
     close: async () => await data.close(),
   };
 }

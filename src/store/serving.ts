@@ -18,6 +18,23 @@ export interface Generation {
   orHeld?<Row>(slug: string, value: number, reading: Promise<Row>): Promise<Row | null>;
 }
 
+/** A box of a service with several, as its operator watches it (SCALE 1). */
+export interface BoxFigures {
+  /** Whether the database answered when it was last asked. */
+  database_up: boolean;
+  /** Milliseconds since it last did; 0 while it does. */
+  stale_ms: number;
+  /** Whether the bucket did what it was last asked for. */
+  bucket_up: boolean;
+  /** Bytes of it that are kept on this disk. */
+  cache_bytes: number;
+  /** Boxes that are there, this one among them; and others whose settings differ. */
+  boxes: number;
+  differing: number;
+  /** Milliseconds that the database's clock is ahead of this machine's. */
+  ahead_ms: number;
+}
+
 /** Stored bytes, found by what a manifest says of them. */
 export interface Blobs {
   /** The bytes, checked against their hash. Throws `DamagedBlob` if they are missing, short or not what they were. */

@@ -1,13 +1,15 @@
 /** Work by the clock: a table of jobs (jobs.ts), and the one thread that runs them. Its transactions, its network and its
  *  files never keep a page waiting. */
+import { hostname } from "node:os";
+import packageJson from "../../package.json" with { type: "json" };
 import { UNIT_MS } from "../base/units.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, sharedSettings } from "../config/index.ts";
 import { countingFailures, every, loggedBy } from "../run/every.ts";
 import { bulletinBoard, hourOf, readBulletins, trafficOf } from "../run/bulletin.ts";
 import { createLog, type Log } from "../run/log.ts";
 import { CERTIFICATE_MS, certificateLeft, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
-import { databaseFile, openFigures, type StoreAddress } from "../store/index.ts";
+import { databaseFile, type Joining, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
 import { FOR_ALL, type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
@@ -21,8 +23,8 @@ const TELL_MS = 1000;
 const STOP_MS = 2000;
 
 /** Deploys are refused as soon as the file is gone; here the log hears of it, and hears it again. */
-function watchingDatabase({ data_dir, database_url }: StoreAddress, log: Log, figures: Figures): () => void {
-  const lost = database_url === undefined ? databaseFile.watch(data_dir) : () => null;
+function watchingDatabase({ data_dir, shared }: Config, log: Log, figures: Figures): () => void {
+  const lost = shared === null ? databaseFile.watch(data_dir) : () => null;
   let reminded = -Infinity;
   return () => {
     const why = lost();
@@ -123,8 +125,21 @@ class JobRow {
 }
 
 /** The jobs that this server is set to do for all boxes of its service. */
-export const turnsOf = (config: Config): string[] =>
+const turnsOf = (config: Config): string[] =>
   FOR_ALL.filter((job) => job.every_ms(config) !== null).map(({ name }) => name);
+
+/** This server as the other boxes of its service see it, and what it tells of them. */
+export const boxOf = (config: Config, log: Log, clocks: Pick<Joining, "now" | "machine">): Joining => ({
+  ...clocks,
+  host: hostname(),
+  version: packageJson.version,
+  base_url: config.base_url,
+  sites_domain: config.sites_domain,
+  settings: sharedSettings(config),
+  turns: turnsOf(config),
+  failed: loggedBy(log, "the database that all boxes share"),
+  tell: (sentence) => log.event(sentence),
+});
 
 /** Starts the clock of each job that is turned on. `config`: with the addresses under which the sites are reached. `fatal`
  *  ends the process, which must write nothing more: no further turn begins. `log` is the process's, if it has one. */

@@ -1,6 +1,7 @@
 /** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
 import { UNIT_MS } from "../base/units.ts";
-import { bucketAccess, type Config, isSecure } from "../config/index.ts";
+import { type Config, isSecure } from "../config/index.ts";
+import { bucketAccess } from "../config/shared.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
 import type { Log } from "../run/log.ts";

@@ -1,9 +1,9 @@
 /** The upkeep thread: one store on a connection of its own, and the jobs that were due once. A job's turn runs by itself;
  *  when it fails the others go on. */
 import { workerData } from "node:worker_threads";
-import type { Config } from "../config/index.ts";
+import { type Config, storeAddress } from "../config/index.ts";
 import { serviceClock } from "../run/thread.ts";
-import { addressOf, openStore, openTurns, type Store } from "../store/index.ts";
+import { openStore, openTurns, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
 import { FOR_ALL, type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
@@ -24,7 +24,7 @@ const CONNECTIONS = 5;
 
 /** A store that could not be opened (too many open files, a failing disk) is tried again by the next turn. */
 const openedStore = (): Promise<Store> =>
-  (opened ??= openStore({ ...addressOf(config), now, connections: CONNECTIONS }).catch((error: unknown) => {
+  (opened ??= openStore({ ...storeAddress(config), now, connections: CONNECTIONS }).catch((error: unknown) => {
     opened = undefined;
     throw error;
   }));
@@ -42,7 +42,7 @@ function lost(job: string, error: unknown): Promise<never> {
 }
 
 const hasTurn = (row: UpkeepJob): boolean =>
-  !FOR_ALL.some((job) => job === row) || (turns ??= openTurns(addressOf(config), now)).has(row.name);
+  !FOR_ALL.some((job) => job === row) || (turns ??= openTurns(storeAddress(config), now)).has(row.name);
 
 async function start(row: UpkeepJob, store: Store): Promise<StartedJob> {
   const { name } = row;

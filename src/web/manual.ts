@@ -40,6 +40,7 @@ const PARTS: readonly (readonly [title: string, chapters: Readonly<Record<string
     {
       "server-in-ten-minutes": "DNS, certificate, service, first account and backup: lines to paste.",
       "self-hosting": "The reference: settings, proxies, accounts, limits, backups, upgrades.",
+      scaling: "Several servers that are one service: on PostgreSQL and a bucket.",
       watching: "What the server says: its log, notices to you, figures, alerts and a dashboard.",
       privacy: "What a server keeps of people, where and for how long.",
       abuse: "Which deploys are refused as phishing, which are only held, and why.",

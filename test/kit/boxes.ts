@@ -4,8 +4,9 @@ import type { SQL } from "bun";
 import type { StoreAddress } from "../../src/store/index.ts";
 import { startBucket, type Bucket } from "./bucket.ts";
 import { ROOT } from "./paths.ts";
+import { freePort } from "./pebble.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
-import { type ServerProcess, startProcess, temporaryFolder } from "./process.ts";
+import { type ServerProcess, startProcess, SVC_SERVER, temporaryFolder } from "./process.ts";
 import { callsOf, type TestServer } from "./server.ts";
 
 const API = "svc.test";
@@ -33,9 +34,13 @@ export interface TestBox {
 }
 
 export interface Boxes extends AsyncDisposable {
-  start(more?: Pick<StoreAddress, "stale_ms">, env?: Record<string, string>, flags?: string[]): Promise<TestBox>;
+  /** With settings and flags of its own; `SVC_TEST_CLOCK`: how many milliseconds its machine's clock is ahead. */
+  start(env?: Record<string, string>, flags?: string[]): Promise<TestBox>;
   sql: SQL;
+  bucket: Bucket;
 }
+
+const CLOCKED = [process.execPath, `${ROOT}/test/kit/serve-ahead.ts`];
 
 /** Every byte goes through until it is told otherwise. */
 function doorTo(database_url: string) {
@@ -77,6 +82,18 @@ function doorTo(database_url: string) {
   };
 }
 
+/** An address as the settings that give it. */
+export const settingsOf = ({ data_dir, database_url, bucket }: StoreAddress): Record<string, string> => ({
+  SVC_DATA_DIR: data_dir,
+  SVC_DATABASE_URL: database_url!,
+  SVC_BLOBS: bucket!.url,
+  SVC_CACHE_BYTES: String(bucket!.cache_bytes),
+  SVC_S3_ENDPOINT: bucket!.access.endpoint!,
+  AWS_REGION: bucket!.access.region!,
+  AWS_ACCESS_KEY_ID: bucket!.access.access_key_id!,
+  AWS_SECRET_ACCESS_KEY: bucket!.access.secret_access_key!,
+});
+
 const addressOf = (bucket: Bucket): NonNullable<StoreAddress["bucket"]> => ({
   url: "s3://bucket/all",
   access: {
@@ -93,15 +110,18 @@ export async function startBoxes(postgres?: PostgresServer): Promise<Boxes> {
   const bucket = startBucket();
   const sql = server.sql(database_url);
   const ending: (() => unknown)[] = [];
-  const command = [process.execPath, `${ROOT}/test/kit/serve-stored.ts`];
   return {
     sql,
-    async start(more = {}, env = {}, flags = []) {
+    bucket,
+    async start(env = {}, flags = []) {
       const folder = await temporaryFolder();
       const door = doorTo(database_url);
-      const address = { data_dir: folder.path, database_url: door.url, bucket: addressOf(bucket), ...more };
-      const named = ["--log", "off", "--base-url", `http://${API}`, "--sites-domain", SITES, ...flags];
-      const child = await startProcess(named, { command, env: { SVC_TEST_STORE: JSON.stringify(address), ...env } });
+      const address = { data_dir: folder.path, database_url: door.url, bucket: addressOf(bucket) };
+      const port = freePort();
+      const named = ["--port", String(port), "--log", "off", "--base-url", `http://${API}`, "--sites-domain", SITES];
+      const command = env["SVC_TEST_CLOCK"] === undefined ? SVC_SERVER : CLOCKED;
+      const started = await startProcess([...named, ...flags], { command, env: { ...settingsOf(address), ...env } });
+      const child = { ...started, port }; // the ready line has the base URL
       const calls = callsOf(child);
       const reach = calls.reach.bind(calls);
       calls.reach = (path, init = {}) => {

@@ -101,8 +101,8 @@ export class TestServer {
     haveChildrenOf(process.env["SVC_TEST_SERVER"] || null);
     const database_url = await databases.give(this.data_dir);
     const bucket = databases.bucketOf(this.data_dir);
-    const stored = { ...config, ...(database_url && { database_url }), ...(bucket && { bucket }) };
-    this.service = await startService(stored, { now: this.now, goodbye_ms: 0 });
+    const shared = database_url ? { database_url, stale_ms: config.stale, ...(bucket && { bucket }) } : null;
+    this.service = await startService({ ...config, shared }, { now: this.now, goodbye_ms: 0 });
   }
 
   /** A request by address, whatever certificate the server has. */

@@ -6,6 +6,10 @@ import { SETTINGS } from "../../src/config/settings.ts";
 
 const rows = Object.entries(SETTINGS);
 
+const KEYS = { AWS_ACCESS_KEY_ID: "key", AWS_SECRET_ACCESS_KEY: "secret" };
+/** A state that boxes share. */
+const SHARED = { SVC_DATABASE_URL: "postgres://svc@localhost/svc", SVC_BLOBS: "s3://bucket/svc", ...KEYS };
+
 test("no configuration at all works: the documented defaults", () => {
   expect(readConfig([], {})).toMatchObject({
     port: 8787,
@@ -77,6 +81,49 @@ test.each([
   ["networks of both families", ["--trust-proxy", "10.0.0.1, ::/0"], {}, { trust_proxy: ["10.0.0.1", "::/0"] }],
   ["sign-up is open", [], {}, { signup: "open" }],
   ["durations: 12h", ["--anonymous-ttl", "12h"], {}, { anonymous_ttl: 43_200_000 }],
+  ["one machine's state is in its data directory", [], {}, { shared: null }],
+  [
+    "a shared state: what is said of it",
+    [],
+    { ...SHARED, SVC_STALE: "2h", SVC_CACHE_BYTES: "1GB", AWS_ENDPOINT_URL: "https://s3.example", AWS_REGION: "eu" },
+    {
+      shared: {
+        database_url: SHARED.SVC_DATABASE_URL,
+        stale_ms: 7_200_000,
+        bucket: {
+          url: "s3://bucket/svc",
+          cache_bytes: 1024 ** 3,
+          access: {
+            ...{ endpoint: "https://s3.example", region: "eu", session_token: null },
+            ...{ access_key_id: "key", secret_access_key: "secret" },
+          },
+        },
+      },
+    },
+  ],
+  ["a shared state: the defaults", [], SHARED, { stale: 86_400_000, cache_bytes: 10 * 1024 ** 3 }],
+  [
+    "a shared state: the rest is not even read without it",
+    [],
+    { SVC_DATABASE_URL: "", SVC_CACHE_BYTES: "much", SVC_STALE: "never" },
+    { shared: null, stale: 86_400_000 },
+  ],
+  ...[
+    "postgresql://u:p%40ss@db.example:5433/svc?sslmode=verify-full",
+    "postgres://u:p@db.example/svc?sslmode=disable",
+    "postgres://u@127.0.0.1:5433/svc",
+    "postgres://u@[::1]/svc",
+    "postgres:///svc?host=/run/postgresql",
+    "postgres://u@localhost/svc?sslmode=verify-full&sslrootcert=/etc/ca.pem",
+  ].map(
+    (SVC_DATABASE_URL) =>
+      [
+        `the database's address: ${SVC_DATABASE_URL}`,
+        [],
+        { ...SHARED, SVC_DATABASE_URL },
+        { database_url: SVC_DATABASE_URL },
+      ] as [string, string[], Record<string, string>, object],
+  ),
 ])("%s", (_, argv, env, expected) => {
   expect(readConfig(argv, env)).toMatchObject(expected);
 });
@@ -141,6 +188,33 @@ test.each([
   [[], { SVC_DISK_HIGH: "101%" }, /1% to 100%, or off/],
   [[], { SVC_DISK_HIGH: "%" }, /1% to 100%/],
   [["--max-files", "-1"], {}, /1 to 100000/],
+  [[], { SVC_DATABASE_URL: SHARED.SVC_DATABASE_URL }, /^SVC_BLOBS is missing: SVC_DATABASE_URL goes with it/],
+  [[], { SVC_BLOBS: "s3://bucket/svc", ...KEYS }, /^SVC_DATABASE_URL is missing: SVC_BLOBS goes with it/],
+  [[], { ...SHARED, AWS_SECRET_ACCESS_KEY: "" }, /^For the bucket in SVC_BLOBS set AWS_ACCESS_KEY_ID and AWS_SECRET/],
+  ...[
+    "mysql://u:hidden@localhost/svc",
+    "postgres://u:hidden@localhost",
+    "postgres://u:hidden@localhost/",
+    "postgres://u:hidden@db.example/svc",
+    "postgres://u:hidden@10.0.0.1/svc",
+    "postgres://u:hidden@127.0.0.1.example/svc",
+    "postgres://u:hidden@localhost/svc?sslmode=verify",
+    "postgres://u:hidden@localhost/svc?host=db.example",
+    "u:hidden@localhost/svc",
+  ].map(
+    (SVC_DATABASE_URL) =>
+      [[], { ...SHARED, SVC_DATABASE_URL }, /^SVC_DATABASE_URL is not usable: it must be postgres:(?!.*hidden)/] as [
+        string[],
+        Record<string, string>,
+        RegExp,
+      ],
+  ),
+  [[], { ...SHARED, SVC_BLOBS: "s3://" }, /^SVC_BLOBS is "s3:\/\/": it must be s3:\/\/bucket\/prefix/],
+  [[], { ...SHARED, SVC_BLOBS: "/srv/blobs" }, /^SVC_BLOBS is "\/srv\/blobs"/],
+  [[], { ...SHARED, SVC_CACHE_BYTES: "much" }, /^SVC_CACHE_BYTES is "much": it must be a size such as 500MB or 10GB/],
+  [[], { ...SHARED, SVC_STALE: "never" }, /^SVC_STALE is "never": it must be a duration/],
+  [[], { ...SHARED, SVC_S3_ENDPOINT: "s3.example" }, /^SVC_S3_ENDPOINT is "s3.example": it must be an http/],
+  [[], { ...SHARED, SVC_BACKUP: "s3://bucket/x" }, /^SVC_BACKUP is for a data directory of its own/],
   [["--no-such-flag"], {}, /Unknown argument --no-such-flag: see svc-server --help/],
   [["--max-byte", "1"], {}, /Unknown argument --max-byte: did you mean --max-bytes\?/],
   [["--port"], {}, /--port needs a value/],

@@ -110,7 +110,7 @@ describe("SCALE 4: P3 over two boxes", () => {
 
   test("each of a box's processes has heard of it", async () => {
     await using boxes = await startBoxes(postgres);
-    const [a, b] = [await boxes.start({}, {}, ["--workers", "3"]), await boxes.start()];
+    const [a, b] = [await boxes.start({}, ["--workers", "3"]), await boxes.start()];
     const site = await b.calls.deploy(pageOf(0));
     const ask = async () => {
       const answer = await a.page(site.slug, "/", { connection: "close" }); // the next one may come to another process
@@ -154,7 +154,7 @@ describe("SCALE 4: boxes that are silent", () => {
 
   test("so do the processes of one whose first process, which listens for all, stands still", async () => {
     await using boxes = await startBoxes(postgres);
-    const [a, b] = [await boxes.start({}, {}, ["--workers", "2"]), await boxes.start()];
+    const [a, b] = [await boxes.start({}, ["--workers", "2"]), await boxes.start()];
     const site = await b.calls.deploy(pageOf(1));
     for (let i = 0; i < 6; i++) await a.page(site.slug, "/", { connection: "close" });
     a.process.kill("SIGSTOP");
@@ -297,7 +297,7 @@ describe("SCALE 4: a box that cannot reach the database", () => {
 
   test("shows it no longer than SVC_STALE, then 503 with Retry-After", async () => {
     await using boxes = await startBoxes(postgres);
-    const box = await boxes.start({ stale_ms: 4000 });
+    const box = await boxes.start({ SVC_STALE: "4s" });
     const site = await box.calls.deploy(pageOf(1));
     await keptBy([box], site, 1);
     box.turn("closed");
@@ -324,7 +324,14 @@ describe("SCALE 4: turns", () => {
     const page = openBoxPage(folder.path, Date.now, 0, false);
     const names = FOR_ALL.map(({ name }) => name);
     for (const name of names) {
-      page.beaten(1, 0, [name], { mono: mono(), wall: Date.now() });
+      page.beaten({
+        box: 1,
+        ahead_ms: 0,
+        turns: [name],
+        others: 0,
+        differing: 0,
+        sent: { mono: mono(), wall: Date.now() },
+      });
       expect(names.filter((one) => page.has(one))).toEqual([name]);
     }
     page.close();
@@ -453,7 +460,7 @@ describe("SCALE 5: what else was one box's", () => {
   test("a limit is one for all boxes, to the last call", async () => {
     await using boxes = await startBoxes(postgres);
     const limited = { SVC_RATE_DEPLOY: "7/1h" };
-    const [a, b] = [await boxes.start({}, limited), await boxes.start({}, limited)];
+    const [a, b] = [await boxes.start(limited), await boxes.start(limited)];
     const zip = zipOf(pageOf(1));
     const answers = await Promise.all(Array.from({ length: 24 }, (_, n) => (n % 2 === 0 ? a : b).calls.post(zip)));
     expect(answers.filter(({ status }) => status === 200).length).toBe(7);
@@ -495,7 +502,7 @@ describe("SCALE 5: what else was one box's", () => {
 
   test("a start with SVC_WEBHOOKS=off forgets letters only where no box has it on", async () => {
     await using boxes = await startBoxes(postgres);
-    const on = await boxes.start({}, { SVC_WEBHOOKS: "on" });
+    const on = await boxes.start({ SVC_WEBHOOKS: "on" });
     const site = await on.calls.deploy(pageOf(1));
     on.process.kill("SIGSTOP"); // it would send the letter
     await boxes.sql.unsafe("update turns set until = now() + interval '1 hour'"); // as if it beat on, however slowly others start
@@ -505,12 +512,12 @@ describe("SCALE 5: what else was one box's", () => {
     );
     const letters = async () =>
       ((await boxes.sql.unsafe("select count(*)::int as n from webhook_outbox")) as { n: number }[])[0]!.n;
-    const off = await boxes.start({}, { SVC_WEBHOOKS: "off" });
+    const off = await boxes.start({ SVC_WEBHOOKS: "off" });
     expect(await letters()).toBe(1);
     await on.kill();
     await off.end();
     await boxes.sql.unsafe("delete from turns");
-    await boxes.start({}, { SVC_WEBHOOKS: "off" });
+    await boxes.start({ SVC_WEBHOOKS: "off" });
     expect(await letters()).toBe(0);
   });
 
@@ -518,8 +525,8 @@ describe("SCALE 5: what else was one box's", () => {
     await using boxes = await startBoxes(postgres);
     const short = { SVC_ANONYMOUS_TTL: "14s" };
     const [fast, slow] = [
-      await boxes.start({}, { ...short, SVC_TEST_CLOCK: "20000" }),
-      await boxes.start({}, { ...short, SVC_TEST_CLOCK: "-20000" }),
+      await boxes.start({ ...short, SVC_TEST_CLOCK: "20000" }),
+      await boxes.start({ ...short, SVC_TEST_CLOCK: "-20000" }),
     ];
     for (const [made, shown] of [
       [fast, slow],
@@ -538,7 +545,7 @@ describe("SCALE 5: what else was one box's", () => {
   test("a start is refused where the clock is 30 s off, and nobody waits for that box", async () => {
     await using boxes = await startBoxes(postgres);
     await boxes.start();
-    await expect(boxes.start({}, { SVC_TEST_CLOCK: "-40000" })).rejects.toThrow(
+    await expect(boxes.start({ SVC_TEST_CLOCK: "-40000" })).rejects.toThrow(
       "The clock of this machine is 40 s behind that of the database (SVC_DATABASE_URL): set the clocks, then start again.",
     );
     expect(await beats(boxes)).toBe(1);

@@ -5,6 +5,7 @@ import { contentHash } from "../../src/base/version-id.ts";
 import type { Bytes } from "../../src/base/types.ts";
 import type { StoreAddress } from "../../src/store/index.ts";
 import { openOperations } from "../../src/store/operations.ts";
+import { settingsOf } from "../kit/boxes.ts";
 import { startBucket } from "../kit/bucket.ts";
 import { ROOT } from "../kit/paths.ts";
 import { startPostgres } from "../kit/postgres.ts";
@@ -49,8 +50,7 @@ test(`SCALE 3: ${KILLS} kills, sweeps without a pause, late deletions: every fil
       cache_bytes: 1 << 20,
     },
   };
-  const command = [process.execPath, `${ROOT}/test/kit/serve-stored.ts`];
-  const start = () => startProcess(["--log", "off"], { command, env: { SVC_TEST_STORE: JSON.stringify(address) } });
+  const start = () => startProcess(["--log", "off"], { env: settingsOf(address) });
   let server: ServerProcess = await start();
   const operations = openOperations({ ...address, now: Date.now });
   const sql = postgres.sql(address.database_url!);

@@ -41,7 +41,8 @@ const storageFull = (sentence: string): Refusal =>
 
 /** Deploys without an account end before the disk is full: the last room is for accounts. */
 function refuseUnlessRoom({ store, config, uploads }: ApiParts, owned: boolean): void {
-  const { max_bytes, max_zip_bytes, max_files, disk_high, bucket } = config;
+  const { max_bytes, max_zip_bytes, max_files, disk_high, shared } = config;
+  const bucket = shared?.bucket;
   // With a bucket the upload alone comes to this disk.
   const [bytes, files] = bucket === undefined ? [max_bytes, max_files] : [max_zip_bytes, 1];
   if (!store.hasRoomFor(bytes, files, uploads.bytes())) {

@@ -2,7 +2,7 @@
  *  longest time go, and what the disk does not take is not kept. */
 import { existsSync, renameSync } from "node:fs";
 import { chmod, mkdir, readdir, rename, rm, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import type { Bytes } from "../../base/types.ts";
 import { randomName } from "../../base/random.ts";
 import { UNIT_MS } from "../../base/units.ts";
@@ -14,6 +14,8 @@ export interface BlobCache {
   put(sha256: string, bytes: Bytes): Promise<boolean>;
   /** Notes that a copy is in use, without waiting for it. */
   used(sha256: string): void;
+  /** Counts what is there, and removes what is too much. */
+  look(): Promise<void>;
   /** Forgets all copies. False if there were none. */
   drop(): boolean;
 }
@@ -73,14 +75,31 @@ async function trim(root: string, { most_bytes, in_use_ms, isFull }: Trimming): 
   return total;
 }
 
+/** False where the disk does not take it. */
+async function putWhole(temporary: string, path: string, bytes: Bytes): Promise<boolean> {
+  try {
+    await writeFile(temporary, bytes, { mode: 0o600 });
+    await rename(temporary, path).catch(async () => {
+      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+      await rename(temporary, path);
+    });
+    return true;
+  } catch {
+    await rm(temporary, { force: true }).catch(() => {});
+    return false;
+  }
+}
+
 interface CacheOptions {
   in_use_ms?: number;
   isFull?: () => boolean;
+  /** Hears how many bytes are kept, or how many more. */
+  note?: (bytes: number, is_more: boolean) => void;
 }
 
 /** `data_dir` is the box's own. */
 export function openCache(data_dir: string, most_bytes: number, options: CacheOptions = {}): BlobCache {
-  const { in_use_ms = IN_USE_MS, isFull = () => diskRoom.use(data_dir) >= MOST_OF_DISK } = options;
+  const { in_use_ms = IN_USE_MS, isFull = () => diskRoom.use(data_dir) >= MOST_OF_DISK, note = () => {} } = options;
   const root = join(data_dir, "cache");
   const path = (sha256: string): string => join(root, sha256.slice(0, 2), sha256);
   let grown = Infinity; // since it was looked through; at first nobody knows
@@ -91,7 +110,7 @@ export function openCache(data_dir: string, most_bytes: number, options: CacheOp
   function trimNow(): Promise<void> {
     grown = 0;
     return (trimming ??= trim(root, { most_bytes, in_use_ms, isFull })
-      .then((left) => void (total = left))
+      .then((left) => note((total = left), false))
       .finally(() => (trimming = null)));
   }
   /** Looking through all copies takes a second, and there may be none to remove. */
@@ -108,23 +127,15 @@ export function openCache(data_dir: string, most_bytes: number, options: CacheOp
         void trimSometimes();
         return false;
       }
-      const temporary = join(data_dir, "tmp", `cache-${randomName(12)}`);
-      try {
-        await writeFile(temporary, bytes, { mode: 0o600 });
-        await rename(temporary, path(sha256)).catch(async () => {
-          await mkdir(join(root, sha256.slice(0, 2)), { recursive: true, mode: 0o700 });
-          await rename(temporary, path(sha256));
-        });
-      } catch {
-        await rm(temporary, { force: true }).catch(() => {});
-        return false;
-      }
+      if (!(await putWhole(join(data_dir, "tmp", `cache-${randomName(12)}`), path(sha256), bytes))) return false;
       grown += bytes.length;
       total += bytes.length;
+      note(bytes.length, true);
       if (grown > most_bytes * (1 - TRIMMED)) void trimNow().catch(() => {});
       return true;
     },
     used: (sha256) => void noteUse(path(sha256)).catch(() => {}),
+    look: trimNow,
     drop() {
       if (!isFull() || !existsSync(root)) return false; // a full database is no reason
       const aside = join(data_dir, "tmp", `cache-${randomName(12)}`);
@@ -133,7 +144,7 @@ export function openCache(data_dir: string, most_bytes: number, options: CacheOp
       } catch {
         return false;
       }
-      total = 0;
+      note((total = 0), false);
       void rm(aside, { recursive: true, force: true }).catch(() => {}); // else the sweep
       return true;
     },

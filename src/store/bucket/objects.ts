@@ -18,6 +18,8 @@ export interface BlobObjects {
   remove(object: string): Promise<void>;
   /** Keeps other bytes than the blob's where no request finds them. */
   setAside(blob: BlobName, bytes: Bytes): Promise<void>;
+  /** The id of the service whose the prefix is: `id` where it was nobody's. Throws `BucketTrouble`. */
+  owner(id: string): Promise<string>;
 }
 
 export const objectOf = ({ sha256, blob_no }: BlobName): string => `${sha256}-${blob_no}`;
@@ -26,14 +28,24 @@ const keyOf = (object: string): string => `blobs/${object.slice(0, 2)}/${object}
 const READS = { first_ms: 3000, bytes_per_ms: 1000, pause_ms: 100 };
 const WRITES = { first_ms: 10_000, bytes_per_ms: 1000, pause_ms: 500 };
 
-/** A bucket that does not answer is an answer to whoever asked, as a database is that does not. */
-async function asked<T>(call: Promise<T>): Promise<T> {
-  try {
-    return await call;
-  } catch (error) {
-    throw error instanceof BucketTrouble ? refusals.bucketAway(error) : error;
-  }
-}
+/** A bucket that does not answer is an answer to whoever asked, as a database is that does not. `note` hears of each. */
+const asking =
+  (note: (does: boolean) => void) =>
+  async <T>(call: Promise<T>): Promise<T> => {
+    try {
+      const answer = await call;
+      note(true);
+      return answer;
+    } catch (error) {
+      if (!(error instanceof BucketTrouble)) throw error;
+      note(false);
+      throw refusals.bucketAway(error);
+    }
+  };
+
+/** The object that says whose the prefix is. */
+const OWNER = "owner";
+const LONGEST_ID = 100;
 
 const nothing = async (): Promise<void> => {};
 
@@ -44,8 +56,14 @@ const sending = (bytes: Bytes) => ({
   bytes: bytes.length,
 });
 
-export function openObjects({ url, access }: BucketAddress): BlobObjects {
+/** `note` hears each time whether the bucket did what it was asked for. */
+export function openObjects({ url, access }: BucketAddress, note: (does: boolean) => void = () => {}): BlobObjects {
+  const asked = asking(note);
   const [reads, writes] = [openBucket(url, access, READS), openBucket(url, access, WRITES)];
+  const ownerNow = () =>
+    reads.call("GET", OWNER, async (answer) =>
+      answer.status === 404 ? null : (await reads.bytesOf(answer, LONGEST_ID)).toString(),
+    );
   return {
     put: (blob, bytes) => asked(writes.call("PUT", keyOf(objectOf(blob)), nothing, sending(bytes))),
     get: (blob) =>
@@ -55,6 +73,15 @@ export function openObjects({ url, access }: BucketAddress): BlobObjects {
         ),
       ),
     remove: (object) => asked(writes.call("DELETE", keyOf(object), nothing)),
+    async owner(id) {
+      const found = await ownerNow();
+      if (found !== null) return found;
+      const sent = { body: id, headers: { "if-none-match": "*" } };
+      return writes.call("PUT", OWNER, nothing, sent).then(
+        () => id,
+        async (error: unknown) => (await ownerNow()) ?? Promise.reject(error), // another was quicker
+      );
+    },
     setAside: (blob, bytes) => asked(writes.call("PUT", `quarantine/${objectOf(blob)}`, nothing, sending(bytes))),
   };
 }

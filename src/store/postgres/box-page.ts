@@ -5,7 +5,7 @@ import { uptime } from "node:os";
 import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import { isDatabaseAway } from "../refusals.ts";
-import type { Generation } from "../serving.ts";
+import type { BoxFigures, Generation } from "../serving.ts";
 
 const COUNTERS = 1024;
 const FILE = { name: "box", bytes: 8192 };
@@ -14,8 +14,11 @@ const FILE = { name: "box", bytes: 8192 };
 const TURNS = ["sweep", "verify", "webhooks", "notices", "render", "domains", "certificates"];
 
 /** Places of the numbers behind the counters, those of turns in their order. One that nothing was written to has zero. */
-const PLACES = { box: 0, heard_mono: 1, heard_wall: 2, away_since: 3, ahead_ms: 4, away_mono: 5, beaten: 6 } as const;
-const TURNS_AT = 8;
+const PLACES = {
+  ...{ box: 0, heard_mono: 1, heard_wall: 2, away_since: 3, ahead_ms: 4, away_mono: 5, beaten: 6 },
+  ...{ others: 7, differing: 8, bucket: 9, cache_bytes: 10 },
+} as const;
+const TURNS_AT = 16;
 const NUMBERS = TURNS_AT + TURNS.length;
 const placeOfTurn = new Map(TURNS.map((turn, n) => [turn, TURNS_AT + n]));
 
@@ -52,6 +55,17 @@ export interface Moment {
   wall: number;
 }
 
+/** The answer to a beat. */
+interface AnsweredBeat {
+  box: number;
+  ahead_ms: number;
+  turns: readonly string[];
+  /** Boxes beside this one, and those of them whose settings are others. */
+  others: number;
+  differing: number;
+  sent: Moment;
+}
+
 export interface BoxPage extends Generation {
   /** After COMMIT and before the answer; and for what was heard from others. */
   advance(slugs: readonly string[] | "all"): void;
@@ -67,8 +81,13 @@ export interface BoxPage extends Generation {
   lose(): void;
   /** For the one process that listens: all that was committed before that moment was heard. */
   hear(sent: Moment): void;
-  /** For the same: the database answered a beat that was sent then. */
-  beaten(box: number, ahead_ms: number, turns: readonly string[], sent: Moment): void;
+  /** For the same: the database answered a beat. */
+  beaten(beaten: AnsweredBeat): void;
+  /** Whether the bucket did what it was last asked for. */
+  noteBucket(does: boolean): void;
+  /** Bytes of it that are kept on this disk; or how many more. */
+  noteCache(bytes: number, is_more: boolean): void;
+  figures(): BoxFigures;
   close(): void;
 }
 
@@ -169,14 +188,27 @@ export function openBoxPage(data_dir: string, now: () => number, stale_ms: numbe
       page.set(PLACES.heard_mono, sent.mono);
       page.set(PLACES.heard_wall, sent.wall);
     },
-    beaten(box, ahead_ms, turns, sent) {
+    beaten({ box, ahead_ms, turns, others, differing, sent }) {
       page.mend(true);
+      page.set(PLACES.others, others);
+      page.set(PLACES.differing, differing);
       page.set(PLACES.box, box);
       page.set(PLACES.ahead_ms, ahead_ms);
       page.set(PLACES.beaten, mono());
       page.set(PLACES.away_since, 0);
       for (const [turn, place] of placeOfTurn) page.set(place, turns.some((one) => one === turn) ? sent.mono : 0);
     },
+    noteBucket: (does) => page.set(PLACES.bucket, does ? 0 : 1),
+    noteCache: (bytes, is_more) => page.set(PLACES.cache_bytes, bytes + (is_more ? page.get(PLACES.cache_bytes) : 0)),
+    figures: () => ({
+      database_up: page.get(PLACES.away_since) === 0,
+      stale_ms: page.get(PLACES.away_since) === 0 ? 0 : now() - page.get(PLACES.away_since),
+      bucket_up: page.get(PLACES.bucket) === 0,
+      cache_bytes: page.get(PLACES.cache_bytes),
+      boxes: page.get(PLACES.others) + 1,
+      differing: page.get(PLACES.differing),
+      ahead_ms: page.get(PLACES.ahead_ms),
+    }),
     close: () => watching?.stop(),
   };
 }

@@ -38,8 +38,8 @@ export function toldOf(slugs: readonly string[] | "all"): string {
 export const TELL = `with told as (update changes set n = n + 1 returning n)
   select n::float8 as n, pg_notify('${CHANGES}', n || ' ' || $1) from told`;
 
-const REGISTER = `insert into boxes (box, host, version, base_url, sites_domain, started_at, beat_at, seen)
-  values ($1, $2, $3, $4, $5, now(), now(), $6)
+const REGISTER = `insert into boxes (box, host, version, base_url, sites_domain, settings, started_at, beat_at, seen)
+  values ($1, $2, $3, $4, $5, $10, now(), now(), $6)
   on conflict (box) do update set beat_at = now(), seen = greatest(boxes.seen, excluded.seen)`;
 const TAKE_TURNS = `insert into turns (name, box, until)
   select name, $1, now() + interval '10 seconds' from unnest($9::text[]) as name order by name
@@ -47,7 +47,11 @@ const TAKE_TURNS = `insert into turns (name, box, until)
     where turns.box = excluded.box or turns.until < now() returning name`;
 const BEAT = `with registered as (${REGISTER}), taken as (${TAKE_TURNS})
   select extract(epoch from clock_timestamp())::float8 * 1000 as now, (select string_agg(name, ' ') from taken) as turns,
+    (select count(*)::int from boxes where box <> $1 and beat_at > now() - interval '${ALIVE}') as others,
+    (select count(*)::int from boxes where box <> $1 and settings <> $10 and beat_at > now() - interval '${ALIVE}') as differing,
     pg_notify($7, $8::text)`;
+const OTHERS = `select host, base_url, sites_domain, settings from boxes
+  where box <> $1 and beat_at > now() - interval '${ALIVE}' order by host`;
 const SEEN = "update boxes set seen = greatest(seen, $2) where box = $1";
 const UNSEEN = `select count(*)::int as n from boxes where seen < $1 and box <> $2 and beat_at > now() - interval '${ALIVE}'`;
 const LATEST = "select n::float8 as n from changes";
@@ -62,7 +66,12 @@ interface Beaten {
   now: number;
   /** Names in a row; null for none. */
   turns: string | null;
+  /** Boxes that are there beside this one, and those of them whose settings are others. */
+  others: number;
+  differing: number;
 }
+
+type OtherBox = Pick<BoxFacts, "host" | "base_url" | "sites_domain" | "settings">;
 
 /** The number of the last change that was committed. */
 export const latestChange = async (pool: Pool, ms: number): Promise<number> =>
@@ -95,6 +104,8 @@ export interface BoxFacts {
   version: string;
   base_url: string;
   sites_domain: string;
+  /** JSON of the settings that all boxes should have alike, by their variables. */
+  settings: string;
   /** The names of the work for all boxes that this one is set to do. */
   turns: readonly string[];
 }
@@ -110,6 +121,8 @@ interface BoxParts {
   copyFiles(pool: Pool): Promise<void>;
   /** Hears of beats that did not go well, and of files that could not be copied. */
   failed(error: unknown, in_a_row: number): void;
+  /** Hears in a sentence of what an operator should set right. */
+  tell(sentence: string): void;
 }
 
 /** 53 bits, for a number of JavaScript. */
@@ -223,14 +236,14 @@ function aheadAfter(known: number, database: number, machine: number, took_ms: n
 
 /** Returns what sends one beat; the first one registers the box. */
 function createBeat(
-  { pool, page, facts, now, machine, copyFiles, failed }: BoxParts,
+  { pool, page, facts, now, machine, copyFiles, failed, tell }: BoxParts,
   box: number,
 ): () => Promise<void> {
   const [id, channel] = [String(box), `svc_box_${box}`]; // numbers go as text (SCALE 2)
   const { host, version, base_url, sites_domain, turns } = facts;
   const sent = new Map<number, Moment>();
   const seen = createSeen(pool, id);
-  let [beats, heard_at] = [0, mono()];
+  let [beats, heard_at, differed] = [0, mono(), 0];
   const files = createCopying(() => copyFiles(pool), failed);
   const ears = createEars(pool, channel, {
     change(told) {
@@ -265,13 +278,34 @@ function createBeat(
     if (sent.size >= MOST_UNHEARD) sent.clear();
     sent.set(++beats, moment);
     const told = [id, host, version, base_url, sites_domain, String(seen.latest()), channel, String(beats)];
-    const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`]);
+    const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`, facts.settings]);
     const ahead_ms = aheadAfter(page.aheadMs(), answer!.now, machine(), mono() - moment.mono);
-    page.beaten(box, ahead_ms, answer!.turns?.split(" ") ?? [], moment);
+    const { others, differing } = answer!;
+    page.beaten({ box, ahead_ms, others, differing, turns: answer!.turns?.split(" ") ?? [], sent: moment });
+    if (differing > differed) for (const other of await otherBoxes(pool, id)) tellDifference(facts, other, tell);
+    differed = differing;
     if (mono() - heard_at < DEAF_MS) return;
     heard_at = mono();
     pool.renew();
   };
+}
+
+const otherBoxes = (pool: Pool, id: string): Promise<OtherBox[]> => ask<OtherBox>(pool, ANSWER_MS, OTHERS, [id]);
+
+function tellDifference({ settings }: BoxFacts, other: OtherBox, tell: BoxParts["tell"]): void {
+  const [own, others] = [settings, other.settings].map((text) => JSON.parse(text) as Record<string, unknown>);
+  const names = Object.keys({ ...own, ...others }).filter((name) => own![name] !== others![name]);
+  if (names.length > 0) tell(`${other.host} has other settings than this server: ${names.join(", ")}`);
+}
+
+/** Two addresses of one service would each answer with links to itself. */
+function refuseAddress({ base_url, sites_domain }: BoxFacts, others: readonly OtherBox[]): void {
+  const other = others.find((one) => one.base_url !== base_url || one.sites_domain !== sites_domain);
+  if (other === undefined) return;
+  throw new Error(
+    `Another server of this service, ${other.host}, has the base URL ${other.base_url} and the sites domain ${other.sites_domain}, ` +
+      `this one ${base_url} and ${sites_domain}: give all of them the same --base-url and --sites-domain.`,
+  );
 }
 
 /** A start is refused where the clocks are further apart. */
@@ -290,7 +324,7 @@ export async function startBox(
   url: string,
   facts: BoxFacts,
   page: BoxPage,
-  parts: Pick<BoxParts, "now" | "machine" | "copyFiles" | "failed">,
+  parts: Pick<BoxParts, "now" | "machine" | "copyFiles" | "failed" | "tell">,
 ): Promise<{ close(): Promise<void> }> {
   const pool = openPool(url, 2);
   const box = randomBox();
@@ -310,6 +344,7 @@ export async function startBox(
   try {
     await turn();
     refuseClock(page.aheadMs());
+    refuseAddress(facts, await otherBoxes(pool, String(box)));
   } catch (error) {
     await leave();
     await pool.close();

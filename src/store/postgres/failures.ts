@@ -39,6 +39,22 @@ function answerTo(error: unknown): Error | null {
   return unreachable ? refusals.databaseAway() : null;
 }
 
+/** Why a server cannot start with this database, as the end of a sentence; null for what is none of the database's own words. */
+export function startTrouble(error: unknown): string | null {
+  const [state, code] = [stateOf(error), codeOf(error)];
+  if (state === "3D000") return "there is none of that name. Create it first.";
+  if (state.startsWith("28")) return "it refuses that user or its password.";
+  if (state === "42501")
+    return `it lets its user make no tables (${String((error as Error).message)}). Let it own the database.`;
+  if (code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") return "it speaks no TLS, which its sslmode asks for.";
+  if (error instanceof NoAnswer || code === "ERR_POSTGRES_CONNECTION_REFUSED") return "it does not answer.";
+  return state === "" && code === "" ? null : `it says ${[state || code, (error as Error).message].join(", ")}`;
+}
+
+/** A database that does not let anybody in may do so in a while: it starts, or is being made. */
+export const mayLetIn = (error: unknown): boolean =>
+  isClosed(error) || /^(28|3D|53)/.test(stateOf(error)) || (stateOf(error) === "" && codeOf(error) !== "");
+
 /** The answer to a caller, with the error as its `cause`; what is no fault of the server's comes back as it is. */
 export function databaseRefusal(error: unknown): unknown {
   if (error instanceof Refusal) return error;

@@ -648,12 +648,20 @@ create table changes (
 );
 insert into changes (only_row, n) values (1, 0);
 
+-- The service itself: its id is in the bucket too, so that no other one takes that for its own.
+create table service (
+  only_row bigint primary key check (only_row = 1),
+  id text collate "C" not null
+);
+insert into service (only_row, id) values (1, gen_random_uuid()::text);
+
 create unlogged table boxes (
   box bigint primary key,
   host text collate "C" not null,
   version text collate "C" not null,
   base_url text collate "C" not null,
   sites_domain text collate "C" not null,
+  settings text collate "C" not null,
   started_at timestamptz not null,
   beat_at timestamptz not null,
   seen bigint not null

@@ -1,6 +1,8 @@
 /** The schema of a PostgreSQL database (SCALE 7), brought up to date in numbered steps: the first one is the whole of what SQLite has at
  *  its number. */
+import { mono } from "./box-page.ts";
 import { CONNECT_S } from "./connection.ts";
+import { mayLetIn, NoAnswer, startTrouble } from "./failures.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
 /** Each step with the oldest schema that a program must know to run beside it. */
@@ -59,9 +61,45 @@ export async function migrate(sql: Bun.SQL): Promise<void> {
   }
 }
 
-/** Readies the database for a server that starts. */
-export async function prepareDatabase(url: string): Promise<void> {
+/** A start tries for so long to reach what it needs. */
+const PATIENCE_MS = 15_000;
+const PAUSE_MS = 500;
+
+/** Does what may fail for a while, until it does not; past that time it throws the last failure. `passes`: it may yet. */
+export async function patiently<T>(work: () => Promise<T>, passes: (error: unknown) => boolean): Promise<T> {
+  for (const end = mono() + PATIENCE_MS; ; await Bun.sleep(PAUSE_MS)) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!passes(error) || mono() > end) throw error;
+    }
+  }
+}
+
+async function ready(url: string): Promise<string> {
   // Without the limits of a service: a second migrator waits for the first, and a step may take long.
   const migrating = new Bun.SQL(url, { max: 1, connectionTimeout: CONNECT_S });
-  await migrate(migrating).finally(() => migrating.close());
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(() => late.reject(new NoAnswer("the database does not answer")), 1000 * CONNECT_S);
+  try {
+    await Promise.race([migrating.unsafe("select 1"), late.promise]).finally(() => clearTimeout(timer));
+    await migrate(migrating);
+    const [found] = (await migrating.unsafe("select id from service")) as { id: string }[];
+    return found!.id;
+  } finally {
+    await migrating.close({ timeout: 0 });
+  }
+}
+
+/** Readies the database for a server that starts, and resolves to the id of the service that it holds. Throws a sentence, without the URL. */
+export async function prepareDatabase(url: string): Promise<string> {
+  try {
+    return await patiently(
+      () => ready(url),
+      (error) => error instanceof NoAnswer || mayLetIn(error),
+    );
+  } catch (error) {
+    const why = startTrouble(error);
+    throw why === null ? error : new Error(`The database of SVC_DATABASE_URL cannot be used: ${why}`);
+  }
 }

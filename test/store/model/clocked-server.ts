@@ -31,7 +31,7 @@ async function operate(command: string, data_dir: string, folder = ""): Promise<
 const [command = "", ...rest] = process.argv.slice(2);
 try {
   if (command.startsWith("--")) await serve([command, ...rest]);
-  else if (command === WORKER_COMMAND) await runWorker(process.env, now);
+  else if (command === WORKER_COMMAND) await runWorker(now);
   else await operate(command, rest[0]!, rest[1]);
 } catch (error) {
   process.stderr.write(`${(error as Error).message}\n`);

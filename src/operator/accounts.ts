@@ -29,7 +29,7 @@ const create = aboutAccount(
     details: ["One line of at least 10 characters; on a terminal it is asked for twice and not shown."],
   },
   async (email, { open, print }) => {
-    const operations = open();
+    const operations = await open();
     const account_id = newAccountId();
     await operations.accounts.create({ account_id, email, password_hash: await hashPassword(await readPassword()) });
     print(`${account_id}\n`);
@@ -52,7 +52,7 @@ const reset = aboutAccount(
     details: ["One line of at least 10 characters; on a terminal it is asked for twice and not shown."],
   },
   async (email, { open, note }) => {
-    const operations = open();
+    const operations = await open();
     const ended = await operations.accounts.reset(email, await hashPassword(await readPassword()));
     note(`${email} has a new password, and all sessions have ended${alsoEnded(ended)}.`);
   },
@@ -72,7 +72,7 @@ const invite = aboutAccount(
       note("While SVC_SIGNUP is closed the link opens nothing: start the server with SVC_SIGNUP=invite.");
     }
     const token = newToken("svc_invite_");
-    await open().accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
+    await (await open()).accounts.invite({ hash: hashToken(token), email, expires_at: Date.now() + INVITATION_MS });
     print(`${base_url}/signup?invite=${token}\n`);
   },
 );
@@ -84,7 +84,7 @@ const accounts: OperatorCommand = {
   summary: "list all accounts, newest last",
   details: [],
   async run(context, given) {
-    await list(context, given, await context.open().accounts.list(), {
+    await list(context, given, await (await context.open()).accounts.list(), {
       ACCOUNT: (row) => row.account_id,
       EMAIL: (row) => row.email,
       STATE: (row) => row.state,
@@ -109,7 +109,7 @@ const disable = aboutAccount(
     ],
   },
   async (email, { open, note }, given) => {
-    const sites = await open().accounts.disable(email, given.value("reason") ?? NO_REASON);
+    const sites = await (await open()).accounts.disable(email, given.value("reason") ?? NO_REASON);
     note(
       sites === null ? `${email} was disabled for this reason already.` : `${email} is disabled${withSites(sites)}.`,
     );
@@ -123,7 +123,7 @@ const enable = aboutAccount(
     details: ["Sessions do not come back: its owner signs in again."],
   },
   async (email, { open, note }) => {
-    const sites = await open().accounts.enable(email);
+    const sites = await (await open()).accounts.enable(email);
     note(sites === null ? `${email} was not disabled.` : `${email} is enabled again${withSites(sites)}.`);
   },
 );
@@ -135,7 +135,7 @@ const remove = aboutAccount(
     details: ["It cannot be undone. The slugs are never given out again; the files go with the next sweeps."],
   },
   async (email, { open, print, note }) => {
-    const site_ids = await open().accounts.remove(email);
+    const site_ids = await (await open()).accounts.remove(email);
     for (const site_id of site_ids) print(`${site_id}\n`);
     note(`${email} is deleted${withSites(site_ids.length)}.`);
   },

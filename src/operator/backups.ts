@@ -9,8 +9,14 @@ import { bucketAccess } from "../config/shared.ts";
 import { slotOf } from "../run/metrics.ts";
 import { backupPlaces, openOperations, type Operations, restoreFrom, snapshots } from "../store/operations.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
-import { type CallWords, JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
-import type { Finding, Patient } from "./finding.ts";
+import {
+  type CallWords,
+  type Finding,
+  JSON_FLAG,
+  type OperatorCommand,
+  type OperatorContext,
+  type Patient,
+} from "./command.ts";
 import { counted, json } from "./print.ts";
 
 const CONSEQUENCE = {
@@ -36,6 +42,8 @@ export async function verified(operations: Operations, { print, note }: Operator
   operations.figures.set(slotOf("svc_last_verify_timestamp_seconds"), Date.now() / 1000);
   for (const fault of database) print(`database: ${visible(fault)}\n`);
   for (const damage of damages) print(damageText(damage));
+  const strays = (await operations.shared?.strays(false)) ?? 0;
+  if (strays > 0) note(`${counted(strays, "object")} of the bucket have no row: svc-server gc --bucket removes them`);
   const faults = damages.length + database.length;
   const outcome = `checked ${counted(blobs, "blob")}, ${bytes} bytes: ${counted(faults, "fault")}`;
   await operations.record("verify", outcome);
@@ -45,8 +53,16 @@ export async function verified(operations: Operations, { print, note }: Operator
 
 const placeOf = (text: string, config: Config) => backupPlaces.open(text, bucketAccess(config));
 
+/** A backup is of a data directory. */
+const refuseShared = ({ settings }: OperatorContext): void => {
+  if (settings(null).shared === null) return;
+  throw new Error(
+    "This is for a data directory of its own: back up the database of SVC_DATABASE_URL (pg_dump), then the bucket of SVC_BLOBS, under svc-server hold.",
+  );
+};
+
 async function copyWhole({ open, print, note }: OperatorContext, folder: string, links: boolean): Promise<number> {
-  const operations = open();
+  const operations = await open();
   const report = await operations.backUp(folder, links);
   await operations.record("backup", resolve(folder));
   for (const sha256 of report.damaged) print(`blob ${sha256} is missing or damaged and is not in the backup\n`);
@@ -63,7 +79,7 @@ function endWith(damaged: readonly string[], note: OperatorContext["note"]): num
 async function sendNew(context: OperatorContext, text: string, keep: number | null): Promise<number> {
   const { open, print, note, settings } = context;
   const place = placeOf(text, settings(null));
-  const operations = open();
+  const operations = await open();
   const taken = await operations.takeSnapshot(place, keep);
   await operations.record("backup", `${place.name}@${taken.name}`);
   operations.figures.set(slotOf("svc_last_backup_timestamp_seconds"), Date.parse(taken.taken_at) / 1000);
@@ -105,7 +121,8 @@ const backup: OperatorCommand = {
     "A folder gets everything. On a file system that shares blocks (btrfs, xfs) the copy takes no room on the same disk. --link makes hard links where blocks cannot be shared: quick and without room, but the backup's files are then the live ones under a second name, and a chown, chmod or write in the backup hits the server's own. `sha256sum -c SHA256SUMS` checks it anywhere.",
     "s3://bucket/prefix gets the files that are not there yet, then a snapshot of the database, whose name is printed. --keep removes older snapshots beyond that number, and what only they have. --list shows the snapshots of a place. The bucket's service and keys are in SVC_S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SVC_BACKUP the server makes such backups by itself; a call without a place makes one there now, also where it is a folder.",
   ],
-  run(context, given) {
+  async run(context, given) {
+    refuseShared(context);
     const { argument } = given;
     const place = argument ?? context.settings(null).backup;
     if (place === null) throw new Error("Name a place, a new folder or s3://bucket/prefix, or set SVC_BACKUP.");
@@ -150,6 +167,7 @@ const restore: OperatorCommand = {
     "The server must not run. The data directory (--data-dir) must be empty or new. A place with snapshots gives the latest one; <place>@<snapshot> another, by its name or the beginning of it.",
   ],
   async run(context, { argument: text = "" }) {
+    refuseShared(context);
     const { data_dir, note } = context;
     const { from, taken_at } = await bringBack(context, text);
     note(`restored ${text}, taken ${taken_at}, into ${data_dir}`);

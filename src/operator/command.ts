@@ -1,7 +1,7 @@
-/** The context that a command of svc-server works with. */
+/** The context that a command of svc-server works with, and the findings of `doctor`. */
 import type { Command, CallWords } from "../command/index.ts";
 import type { Config } from "../config/index.ts";
-import type { Operations } from "../store/operations.ts";
+import type { Operations, Peeked } from "../store/operations.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 
 export interface OperatorContext {
@@ -13,11 +13,39 @@ export interface OperatorContext {
   print(text: string): void;
   /** Prints to stderr: for what is no result. */
   note(text: string): void;
-  /** The data directory, opened at the first call and closed after the command. */
-  open(): Operations;
+  /** The store, opened at the first call and closed after the command. */
+  open(): Promise<Operations>;
 }
 
 export type OperatorCommand = Command<OperatorContext>;
 export type { CallWords };
 
 export const JSON_FLAG = { name: "json" } as const;
+
+// Findings of a check of `doctor`, and the facts that it is given.
+
+/** `skip` means that there is nothing to check. */
+type FindingStatus = "ok" | "warn" | "fail" | "skip";
+
+export interface Finding {
+  status: FindingStatus;
+  /** One sentence or several; for `warn` and `fail` they say what to do. */
+  message: string;
+}
+
+export interface Patient {
+  config: Config;
+  /** The data directory's own record of itself; null if there is none yet. */
+  kept: Peeked | null;
+  /** Epoch milliseconds. */
+  now: number;
+}
+
+const GRAVITY: readonly FindingStatus[] = ["skip", "ok", "warn", "fail"];
+
+/** The worst findings of several, as one. */
+export function worst(findings: readonly Finding[]): Finding {
+  const gravest = GRAVITY.findLast((status) => findings.some((one) => one.status === status)) ?? "ok";
+  const worstOnes = findings.filter(({ status }) => status === gravest);
+  return { status: gravest, message: worstOnes.map(({ message }) => message).join(" ") };
+}

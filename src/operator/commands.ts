@@ -1,9 +1,21 @@
 /** The commands of `svc-server` that work on the data directory, also while the server runs (CONTRACT 7): which one the words name, what they give it, its help, and how it is run. */
+import { existsSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { hasFlag, scanArguments, type WrittenFlag } from "../command/arguments.ts";
 import { columns, commandNamed, commandsBelow, type Flag, flagText, Words } from "../command/index.ts";
 import { flagMeant, nearest } from "../command/nearest.ts";
-import { ConfigError, type Env, HELP_FLAG, readConfig, SETTING_FLAGS } from "../config/index.ts";
-import { openOperations, type Operations } from "../store/operations.ts";
+import {
+  type Config,
+  ConfigError,
+  type Env,
+  HELP_FLAG,
+  readConfig,
+  SETTING_FLAGS,
+  storeAddress,
+} from "../config/index.ts";
+import { openFound, type Operations } from "../store/operations.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { visibleLine } from "../base/visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
@@ -77,28 +89,38 @@ const whichOf = (family: readonly OperatorCommand[]): ConfigError =>
 const addressVariables = (address: ServerAddress | null): Env =>
   address === null ? {} : { SVC_BASE_URL: address.base_url, SVC_SITES_DOMAIN: address.sites_domain };
 
+/** A state that boxes share needs no data directory here: the command has an empty one for itself. */
+async function withFolder<T>({ data_dir, shared }: Config, work: (data_dir: string) => Promise<T>): Promise<T> {
+  if (shared === null || existsSync(data_dir)) return work(data_dir);
+  const folder = await mkdtemp(join(tmpdir(), "svc-command-"));
+  return work(folder).finally(() => rm(folder, { recursive: true, force: true }));
+}
+
 async function run(command: OperatorCommand, argv: readonly string[], env: Env): Promise<number> {
   const { words, settings: flags } = readWords(command, argv.slice(command.name.split(" ").length));
-  const { data_dir } = readConfig(flags, env);
-  let operations: Operations | null = null;
-  const settings = (address: ServerAddress | null) => readConfig(flags, { ...addressVariables(address), ...env });
-  const tell = (sentence: string) => context.note(`upgrade of the database: ${sentence}`);
-  const open = () => (operations ??= openOperations({ data_dir, now: Date.now, tell }));
-  const context = {
-    open,
-    data_dir,
-    settings,
-    config: async () => settings(await open().serverAddress()),
-    print: (text: string) => void process.stdout.write(text),
-    note: (text: string) => void process.stderr.write(`${visibleLine(text)}\n`),
-  };
-  try {
-    return (await command.run(context, words.given())) ?? 0;
-  } catch (error) {
-    throw sentenceOf(error);
-  } finally {
-    (operations as Operations | null)?.close();
-  }
+  const config = readConfig(flags, env);
+  return withFolder(config, async (data_dir) => {
+    let operations: Promise<Operations> | null = null;
+    const settings = (address: ServerAddress | null) => readConfig(flags, { ...addressVariables(address), ...env });
+    const tell = (sentence: string) => context.note(`upgrade of the database: ${sentence}`);
+    const address = { ...storeAddress(config), data_dir };
+    const open = () => (operations ??= openFound({ ...address, now: Date.now, tell }));
+    const context = {
+      open,
+      data_dir,
+      settings,
+      config: async () => settings(await (await open()).serverAddress()),
+      print: (text: string) => void process.stdout.write(text),
+      note: (text: string) => void process.stderr.write(`${visibleLine(text)}\n`),
+    };
+    try {
+      return (await command.run(context, words.given())) ?? 0;
+    } catch (error) {
+      throw sentenceOf(error);
+    } finally {
+      await (operations as Promise<Operations> | null)?.then((opened) => opened.close()).catch(() => {});
+    }
+  });
 }
 
 /** A command's own flags, then the settings: an own flag goes before a setting of the same name. */

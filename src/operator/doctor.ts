@@ -4,9 +4,9 @@ import { diskRoom, isServed, peekDataDir } from "../store/operations.ts";
 import { visible } from "../base/visible.ts";
 import { type Config, isSecure } from "../config/index.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
-import { JSON_FLAG, type OperatorCommand, type OperatorContext } from "./command.ts";
-import { type Finding, type Patient, worst } from "./finding.ts";
+import { type Finding, JSON_FLAG, type OperatorCommand, type OperatorContext, type Patient, worst } from "./command.ts";
 import { checkBackups as backups } from "./backups.ts";
+import { SHARED_CHECKS } from "./boxes.ts";
 import { json } from "./print.ts";
 import {
   accessSync,
@@ -54,17 +54,17 @@ export const doctor: OperatorCommand = {
   flags: [JSON_FLAG],
   summary: "check DNS, certificate, disk, clock, permissions, ports and backups; exit code 1 where one fails",
   details: [
-    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed except a test file in SVC_BACKUP, which is removed.",
+    "Give it the server's settings (flags or variables) and run it as the server's user. Base URL and sites domain, where they are not set, are those of the server's last start. Nothing is made or changed except a test file in SVC_BACKUP, or in SVC_BLOBS, which is removed.",
   ],
   async run({ data_dir, settings, print }, given) {
     const kept = peekDataDir(data_dir);
-    const patient: Patient = { config: configOf(settings, kept?.address ?? null), kept, now: Date.now() };
-    const checks = Object.entries(CHECKS).map(async ([check, look]) => ({ check, ...(await carryOut(look, patient)) }));
-    const findings = await Promise.all(checks);
-    if (given.json) print(json(findings));
-    else
-      for (const { check, status, message } of findings)
-        print(`${status.padEnd(4)}  ${check.padEnd(11)}  ${visible(message)}\n`);
+    const patient = { config: configOf(settings, kept?.address ?? null), kept, now: Date.now() };
+    const table = Object.entries({ ...CHECKS, ...(patient.config.shared && SHARED_CHECKS) });
+    const found = table.map(async ([check, look]) => ({ check, ...(await carryOut(look, patient)) }));
+    const findings = await Promise.all(found);
+    const line = ([check, status, message]: string[]) =>
+      `${status!.padEnd(4)}  ${check!.padEnd(11)}  ${visible(message!)}\n`;
+    print(given.json ? json(findings) : findings.map((one) => line([one.check, one.status, one.message])).join(""));
     return findings.some(({ status }) => status === "fail") ? 1 : 0;
   },
 };

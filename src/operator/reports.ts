@@ -47,7 +47,7 @@ const reports: OperatorCommand = {
     "A site answers reports at POST /_svc/report. `state` is what the site is now. `reports close` takes one off the list, and --all lists the closed ones too; those of a site that is deleted or swept drop out. A site is in quarantine while its pages look suspicious: they load from and send to nothing but the site until `clear`.",
   ],
   async run({ open, print, note }, given) {
-    const operations = open();
+    const operations = await open();
     const all = given.has("all");
     const asked = (await operations.reports()).filter(({ closed_at }) => all || closed_at === null);
     const held = await operations.quarantined();
@@ -82,7 +82,7 @@ const close: OperatorCommand = {
   summary: "take a report off the list: you are done with it",
   details: ["The site is left as it is. `reports --all` lists what was closed."],
   async run({ open, note }, { argument: report_id }) {
-    const closed = await open().closeReport(report_id!);
+    const closed = await (await open()).closeReport(report_id!);
     note(`${report_id} ${closed ? "is closed." : "was closed already."}`);
   },
 };
@@ -98,7 +98,7 @@ export const audit: OperatorCommand = {
     "The actor is `operator`, `server` (a backup by itself), `expiry`, an account_id, the token_id of a deploy token, or `manage_token`. Of rollbacks, promotes and changes of comments each site keeps the last twenty of each kind.",
   ],
   async run(context, given) {
-    await list(context, given, await context.open().audit(), {
+    await list(context, given, await (await context.open()).audit(), {
       TIME: (row) => row.at,
       ACTOR: (row) => row.actor,
       ACTION: (row) => row.action,

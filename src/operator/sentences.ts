@@ -22,8 +22,13 @@ const SENTENCES: Readonly<Record<string, string>> = {
   SQLITE_IOERR: "The database could not be read or written: the outcome is unknown. Look at the system's log.",
 };
 
+/** A database server's own words say less than the answer. */
+const isServers = (cause: unknown): boolean =>
+  cause instanceof Error && ["PostgresError", "NoAnswer"].some((name) => cause.name === name);
+
 /** The store answers for a failing disk in words for a person far from it; what happened is the answer's cause. */
-const causeOf = (error: unknown): unknown => (error instanceof Error && error.cause ? error.cause : error);
+const causeOf = (error: unknown): unknown =>
+  error instanceof Error && error.cause && !isServers(error.cause) ? error.cause : error;
 
 /** The error with a sentence for its message. An error that is not of the disk or the database stays as it is. */
 export function sentenceOf(thrown: unknown): unknown {

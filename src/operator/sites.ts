@@ -74,7 +74,7 @@ const sites: OperatorCommand = {
   async run(context, given) {
     const [sort, limit] = [sortOf(given), limitOf(given)];
     const settings = await context.config();
-    const operations = context.open();
+    const operations = await context.open();
     async function* pages() {
       for await (const page of pagesOf(operations, sort, limit)) yield page.map((site) => siteRow(settings, site));
     }
@@ -116,7 +116,7 @@ function actOnSite(
     summary,
     details: [`<site> is a site_id, a slug or a URL. ${more}`],
     async run({ open, note }, given) {
-      const operations = open();
+      const operations = await open();
       const { site_id, slug } = await siteNamed(given.argument!, operations);
       const act: SiteAct =
         action === "disable" ? { action, site_id, reason: given.value("reason")! } : { action, site_id };
@@ -140,7 +140,7 @@ const rename: OperatorCommand = {
   async run(context, given) {
     const [named, slug] = given.all as [string, string];
     const settings = await context.config();
-    const operations = context.open();
+    const operations = await context.open();
     const { site_id, slug: before } = await siteNamed(named, operations);
     if ((await operations.standingOfName(site_id, slug)) === "free") refuseUnfit(slug, settings);
     const { changed } = await operations.rename({ site_id, slug, by: "operator" });

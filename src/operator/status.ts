@@ -216,7 +216,7 @@ export const status: OperatorCommand = {
   ],
   async run({ data_dir, open, print }, given) {
     const now = Date.now();
-    const status = await read(open(), data_dir, now);
+    const status = await read(await open(), data_dir, now);
     print(given.json ? json(status) : screen(status, now, process.stdout.columns ?? Infinity));
     return status.running ? 0 : 1;
   },

@@ -1,9 +1,14 @@
 /** `gc`, `verify`, `health`, `notify --test` and `dns-hook`: the upkeep of a data directory and of its server; `backup` and `restore` are in backups.ts. */
+import { readFile } from "node:fs/promises";
 import { newDeliveryId } from "../base/tokens.ts";
 import { signedMessage } from "../webhooks/delivery.ts";
 import { posting } from "../webhooks/post.ts";
 import { BACKUPS, verified } from "./backups.ts";
 import { type Config, ConfigError, isSecure } from "../config/index.ts";
+import { brandNames } from "../base/brand-list.ts";
+import { UNIT_MS } from "../base/units.ts";
+import { duration } from "../config/setting.ts";
+import { boxes, needsShared } from "./boxes.ts";
 import type { OperatorCommand } from "./command.ts";
 import everyService from "./dns-hook.sh" with { type: "text" };
 import cloudflare from "./dns-hook-cloudflare.sh" with { type: "text" };
@@ -14,18 +19,79 @@ import { counted } from "./print.ts";
 const gc: OperatorCommand = {
   name: "gc",
   arguments: [],
-  flags: [{ name: "force" }],
+  flags: [{ name: "force" }, { name: "bucket" }],
   summary: "sweep now: expired sites, and files that nothing names for an hour",
   details: [
     "--force sweeps even where the database and the files do not seem to belong together. The server does the same by itself every SVC_GC_INTERVAL.",
+    "--bucket looks through all of SVC_BLOBS too, and removes objects over an hour old of which the database knows nothing: what a restored database has lost, say.",
   ],
-  async run({ open, note }, given) {
-    const operations = open();
+  async run(context, given) {
+    const { open, note } = context;
+    if (given.has("bucket")) needsShared(context, "gc --bucket");
+    const operations = await open();
     const { sites, blobs, temporary } = await operations.sweep(Date.now(), given.has("force"));
     const left = temporary > 0 ? `, ${counted(temporary, "temporary file")}` : "";
     const swept = `swept ${counted(sites, "expired site")} and ${counted(blobs, "orphaned file")}${left}`;
     await operations.record("gc", swept);
     note(swept);
+    if (!given.has("bucket")) return;
+    const strays = counted(await operations.shared!.strays(true), "stray object");
+    await operations.record("gc", `removed ${strays} of the bucket`);
+    note(`removed ${strays} of the bucket`);
+  },
+};
+
+const brands: OperatorCommand = {
+  name: "brands",
+  arguments: ["[file]"],
+  flags: [],
+  summary: "print the brands that pages and names may not borrow, or take them from a file",
+  details: [
+    "Each line is a brand and its domains: `name domain…`, a name of several words in quotes. The server goes by a new list at once, and so do all that share a state.",
+  ],
+  async run({ open, print, note }, { argument }) {
+    const operations = await open();
+    if (argument === undefined) return print(await operations.brands());
+    const text = await readFile(argument, "utf8");
+    const names = brandNames(text);
+    const lines = text.split("\n").filter((line) => line.trim() !== "" && !line.trimStart().startsWith("#"));
+    if (lines.length > names.length) {
+      const wrong = lines.find((line) => brandNames(line).length === 0)!;
+      throw new Error(
+        `${JSON.stringify(wrong)} in ${argument} is no brand: write \`name domain…\`. Nothing is changed.`,
+      );
+    }
+    await operations.putBrands(text);
+    await operations.record("brands", counted(names.length, "brand"));
+    note(`${counted(names.length, "brand")} from ${argument}`);
+  },
+};
+
+/** A sweep that waits for longer lets the disk fill. */
+const LONGEST_HOLD_MS = 7 * UNIT_MS.d;
+
+const hold: OperatorCommand = {
+  name: "hold",
+  arguments: ["<duration>"],
+  flags: [],
+  summary: "remove no stored file for a while, so that two copies can be made one after the other",
+  details: [
+    "For a dump of the database (pg_dump) and then a copy of the bucket: what the dump names is there until the copy has it. At most 7d; a new hold takes the place of the one before, and `off` ends it. Expired sites end all the same.",
+  ],
+  async run({ open, note }, { argument: text = "" }) {
+    const ms = text === "off" ? null : duration(text);
+    if (ms === undefined || (ms ?? 0) > LONGEST_HOLD_MS) {
+      throw new ConfigError(
+        `A hold lasts ${JSON.stringify(text)}: it must be a duration of 7d at most, such as 6h, or off.`,
+      );
+    }
+    const operations = await open();
+    const until = ms === null ? null : Date.now() + ms;
+    await operations.holdUntil(until);
+    const said =
+      until === null ? "the hold is over" : `no stored file is removed until ${new Date(until).toISOString()}`;
+    await operations.record("hold", said);
+    note(said);
   },
 };
 
@@ -37,7 +103,7 @@ const verify: OperatorCommand = {
   details: [
     "Damaged files (not those that only cannot be read) go to the folder quarantine of the data directory; deploying the same bytes again heals them. The server goes through all of them by itself every 30 days.",
   ],
-  run: (context) => verified(context.open(), context),
+  run: async (context) => verified(await context.open(), context),
 };
 
 /** Less than the 5 s that a container's check is usually given. */
@@ -79,7 +145,7 @@ const health: OperatorCommand = {
   },
 };
 
-export const UPKEEP: readonly OperatorCommand[] = [gc, verify, ...BACKUPS, health];
+export const UPKEEP: readonly OperatorCommand[] = [gc, verify, ...BACKUPS, hold, brands, boxes, health];
 
 function adviceOn(why: string): string {
   if (why.includes("no address of the internet")) return " To allow it, name its network in SVC_WEBHOOKS_ALLOW.";
@@ -113,7 +179,7 @@ export const notify: OperatorCommand = {
     if (posted.status < 200 || posted.status > 299) {
       throw new Error(`${host} did not take the test ${letter.id}: it answered ${posted.status}.`);
     }
-    await open().retryNotices();
+    await (await open()).retryNotices();
     print(`${host} took the test ${letter.id}: it answered ${posted.status} after ${posted.ms} ms\n`);
   },
 };

@@ -10,19 +10,21 @@ import { openObjects } from "./bucket/objects.ts";
 import { BucketTrouble } from "./disk/bucket.ts";
 import { bucketPlace } from "./bucket/place.ts";
 import { bucketReads } from "./bucket/reads.ts";
-import { bucketUpkeep } from "./bucket/upkeep.ts";
+import { bucketUpkeep, strayObjects } from "./bucket/upkeep.ts";
 import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
 import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
-import { type BoxFacts, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
+import { type BoxFacts, boxRows, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
-import { openPool, type Pool } from "./postgres/connection.ts";
+import { lookAtServer, openPool, type Pool } from "./postgres/connection.ts";
 import { postgresDb, withoutPage } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
-import { patiently, prepareDatabase } from "./postgres/schema.ts";
+import { findService, patiently, prepareDatabase } from "./postgres/schema.ts";
+
+export { findService };
 
 /** A service keeps its state at such an address. It goes to threads and deploy processes with their orders. */
 export interface StoreAddress {
@@ -47,7 +49,8 @@ const STALE_MS = UNIT_MS.d;
 function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress, { noteBucket, noteCache: note }: BoxPage) {
   const [objects, cache] = [openObjects(bucket, noteBucket), openCache(data_dir, bucket.cache_bytes, { note })];
   const place = bucketPlace(db, objects, cache);
-  return { place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects) };
+  const strays = (now: number, removes: boolean) => strayObjects({ db }, objects, now, removes);
+  return { place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects), strays };
 }
 
 /** Opens the stored blobs alone, for reading: without a database. */
@@ -55,6 +58,9 @@ export const openBlobs = ({ data_dir, bucket }: StoreAddress): Blobs =>
   bucket === undefined
     ? folderReads(data_dir)
     : bucketReads(openObjects(bucket), openCache(data_dir, bucket.cache_bytes));
+
+/** Tries the bucket alone, without a database. */
+export const probeBucket = (bucket: BucketAddress) => openObjects(bucket).probe();
 
 /** Connections that one opening holds at most, unless it says another number. */
 const CONNECTIONS = 3;
@@ -72,17 +78,26 @@ function openOnServer(
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
   const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
+  const { strays, ...blobs } =
+    bucket === undefined
+      ? { ...folderBlobs(data_dir, db), strays: async () => 0 }
+      : bucketBlobs(data_dir, db, bucket, generation);
   return {
     data_dir,
     now: same_now,
     generation,
     db,
-    ...(bucket === undefined ? folderBlobs(data_dir, db) : bucketBlobs(data_dir, db, bucket, generation)),
+    ...blobs,
     engine: SERVERS_OWN,
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     shared_files: sharedFiles(pool),
-    boxFigures: generation.figures,
+    shared: {
+      figures: generation.figures,
+      boxes: () => boxRows(pool),
+      look: () => lookAtServer(pool, now),
+      strays: (removes) => strays(same_now(), removes),
+    },
     async close() {
       generation.close();
       await pool.close();

@@ -89,7 +89,7 @@ export function storeOn(data: Opened, more: Pick<Backend, "noteUse" | "announces
     diskUse: () => diskRoom.use(data_dir),
     freeBytes: () => diskRoom.freeBytes(data_dir),
     figures: openFigures(data_dir),
-    boxFigures: data.boxFigures,
+    boxFigures: data.shared?.figures,
     close: async () => await data.close(),
   };
 }

@@ -17,15 +17,17 @@ import { OPERATOR_ACCOUNTS, type OperatorAccounts } from "./people/operator-acco
 import { REPORT_CLOSING, REPORTS, type Reports } from "./reports.ts";
 import { SITES, type Sites } from "./sites.ts";
 import { databaseFile, SCHEMA, type UpgradeTeller } from "./sqlite/database.ts";
-import { openBackend, type StoreAddress } from "./backends.ts";
+import { findService, openBackend, type StoreAddress } from "./backends.ts";
 import type { DataDir, Opened } from "./sqlite/data-dir.ts";
 import { EMBEDDED } from "./sqlite/sweep.ts";
-import { type BackedUp, type Checked, type Figures, UPKEEP } from "./upkeep.ts";
+import { HOLDS } from "./sweep.ts";
+import { type BackedUp, type Checked, type Figures, type SharedState, UPKEEP } from "./upkeep.ts";
 
 export { restoreFrom } from "./sqlite/backup.ts";
 export { backupPlaces } from "./disk/backup-place.ts";
 export type { S3Access } from "../config/setting.ts";
 export { readBrands } from "./disk/brands.ts";
+export { probeBucket } from "./backends.ts";
 export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
 export { isServed, peekDataDir, type Peeked } from "./sqlite/peek.ts";
@@ -38,6 +40,7 @@ const OPERATOR = {
   ...REPORT_CLOSING,
   ...AUDIT,
   ...NOTICE_STATE,
+  ...HOLDS,
   serverAddress,
   census,
   waiting,
@@ -46,7 +49,11 @@ const OPERATOR = {
   rename,
 };
 
-export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EMBEDDED>, "sweep" | "missingBlobs"> {
+type OfEmbedded = Pick<Bound<typeof EMBEDDED>, "sweep" | "missingBlobs" | "brands" | "putBrands">;
+
+export interface Operations extends Bound<typeof OPERATOR>, OfEmbedded {
+  /** Present where several servers have one state. */
+  shared: SharedState | undefined;
   sites: Sites;
   /** Oldest first, closed ones among them. */
   reports: Reports["list"];
@@ -57,7 +64,7 @@ export interface Operations extends Bound<typeof OPERATOR>, Pick<Bound<typeof EM
   /** Sends what is new to a place off the box; `keep` is how many snapshots stay there, null for all. */
   takeSnapshot(place: BackupPlace, keep: number | null): Promise<SnapshotTaken>;
   figures: Figures;
-  close(): void;
+  close(): void | Promise<void>;
 }
 
 function refuseUnlessDataDir(data_dir: string): void {
@@ -121,6 +128,7 @@ export function openOperations({ now, tell, ...address }: OpenedBy): Operations 
   return {
     ...operator,
     ...bind(EMBEDDED, data),
+    shared: data.shared,
     sites: bind(SITES, data),
     reports: REPORTS.list.on(data),
     accounts: bind(OPERATOR_ACCOUNTS, data),
@@ -131,6 +139,12 @@ export function openOperations({ now, tell, ...address }: OpenedBy): Operations 
       return snapshots.take(asFile(data), place, keep);
     },
     figures: openFigures(data_dir),
-    close: () => void data.close(),
+    close: () => data.close(),
   };
+}
+
+/** The same for a command: it finds a service, and its database is one that this program knows. Throws a sentence. */
+export async function openFound(opened: OpenedBy): Promise<Operations> {
+  if (opened.database_url !== undefined) await findService(opened.database_url);
+  return openOperations(opened);
 }

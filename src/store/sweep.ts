@@ -5,7 +5,7 @@ import { every } from "../run/every.ts";
 import { audit } from "./audit.ts";
 import { NAMED } from "./named-blobs.ts";
 import { goneComments } from "./notes/gone.ts";
-import { type Backend, ifDiskAllows, inSlices, makingRoom, type Op, statement } from "./operation.ts";
+import { type Backend, ifDiskAllows, inSlices, makingRoom, type Op, statement, write } from "./operation.ts";
 import { grants } from "./people/deploy-tokens.ts";
 import { forgetOldLogins } from "./people/device-logins.ts";
 import { sessionRows } from "./people/sessions.ts";
@@ -193,6 +193,16 @@ export async function takeHold({ db, now }: Pick<Backend, "db" | "now">): Promis
     },
   };
 }
+
+/** A hold of an operator's, which nobody renews; null ends it. */
+function* holdUntil({ now }: Pick<Backend, "now">, until: number | null): Op<void> {
+  yield* removeHold.do(OPERATORS, now());
+  if (until !== null) yield* putHold.do(OPERATORS, until);
+}
+const OPERATORS = "hold_operator";
+
+/** Operations on holds. */
+export const HOLDS = { holdUntil: write(holdUntil) };
 
 const used = statement(`select 1 from blobs where sha256 = ? and ${NAMED}`);
 const forgetBlob = statement("delete from blobs where sha256 = ?");

@@ -1,5 +1,6 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
 import type { BlobRow } from "./named-blobs.ts";
+import type { BoxFigures } from "./serving.ts";
 import { SERVER } from "./notices.ts";
 import { type Op, read, statement, steps } from "./operation.ts";
 
@@ -43,12 +44,54 @@ export interface BlobUpkeep {
   missing(): Promise<string[]>;
 }
 
+/** A server of a service with several, as `svc-server boxes` lists it. */
+export interface BoxRow {
+  box: number;
+  host: string;
+  version: string;
+  /** ISO 8601. */
+  started_at: string;
+  /** Seconds since it was last heard of. */
+  beat_s: number;
+  /** The number of the last change that it has heard of. */
+  seen: number;
+  /** The work that it does for all. */
+  turns: string[];
+  /** The settings that all should have alike, by their variables. */
+  settings: Record<string, unknown>;
+}
+
+/** A database server as `doctor` looks at it. */
+export interface ServerLook {
+  version: string;
+  fsync: string;
+  synchronous_commit: string;
+  connections: number;
+  max_connections: number;
+  /** Milliseconds of one question and its answer. */
+  answers_in_ms: number;
+  /** Milliseconds that its clock is ahead. */
+  ahead_ms: number;
+}
+
+/** The state of several servers as its operator asks about it. */
+export interface SharedState {
+  figures(): BoxFigures;
+  /** Those that were heard of in the last minute. */
+  boxes(): Promise<BoxRow[]>;
+  look(): Promise<ServerLook>;
+  /** Objects of the bucket over an hour old that no row names; with `removes` they are removed. */
+  strays(removes: boolean): Promise<number>;
+}
+
 /** The files that all boxes of a service have alike, by their paths below `DATA`. Each call resolves when every box has it. */
 export interface SharedFiles {
   /** Changes one by what it is; `change` returns null to leave it. */
   change(name: string, change: (text: string) => string | null): Promise<void>;
   /** Together; null takes one away. */
   put(texts: ReadonlyMap<string, string | null>): Promise<void>;
+  /** Null where there is none. */
+  text(name: string): Promise<string | null>;
   /** Puts one where there is none; resolves to the one that is there then. */
   first(name: string, text: string): Promise<string>;
 }

@@ -3,6 +3,7 @@
 import type { SQL } from "bun";
 import type { StoreAddress } from "../../src/store/index.ts";
 import { startBucket, type Bucket } from "./bucket.ts";
+import { settingsOf } from "./database-server.ts";
 import { ROOT } from "./paths.ts";
 import { freePort } from "./pebble.ts";
 import { type PostgresServer, startPostgres } from "./postgres.ts";
@@ -81,18 +82,6 @@ function doorTo(database_url: string) {
     close: () => front.stop(true),
   };
 }
-
-/** An address as the settings that give it. */
-export const settingsOf = ({ data_dir, database_url, bucket }: StoreAddress): Record<string, string> => ({
-  SVC_DATA_DIR: data_dir,
-  SVC_DATABASE_URL: database_url!,
-  SVC_BLOBS: bucket!.url,
-  SVC_CACHE_BYTES: String(bucket!.cache_bytes),
-  SVC_S3_ENDPOINT: bucket!.access.endpoint!,
-  AWS_REGION: bucket!.access.region!,
-  AWS_ACCESS_KEY_ID: bucket!.access.access_key_id!,
-  AWS_SECRET_ACCESS_KEY: bucket!.access.secret_access_key!,
-});
 
 const addressOf = (bucket: Bucket): NonNullable<StoreAddress["bucket"]> => ({
   url: "s3://bucket/all",

@@ -50,6 +50,7 @@ export function startBucket(): Bucket {
       if (body !== null) {
         const md5 = request.headers.get("content-md5");
         if (md5 !== null && md5 !== createHash("md5").update(body).digest("base64")) return refusal(400, "BadDigest");
+        if (request.headers.get("if-none-match") === "*" && objects.has(key)) return refusal(412, "PreconditionFailed");
         objects.set(key, { bytes: body, at: Date.now() });
         return new Response();
       }

@@ -98,3 +98,15 @@ export const databases = {
     await asAdmin(admin!, `drop database if exists ${nameIn(url)} with (force)`);
   },
 };
+
+/** An address as the settings that give it. */
+export const settingsOf = ({ data_dir, database_url, bucket }: StoreAddress): Record<string, string> => ({
+  SVC_DATA_DIR: data_dir,
+  SVC_DATABASE_URL: database_url!,
+  SVC_BLOBS: bucket!.url,
+  SVC_CACHE_BYTES: String(bucket!.cache_bytes),
+  SVC_S3_ENDPOINT: bucket!.access.endpoint!,
+  AWS_REGION: bucket!.access.region!,
+  AWS_ACCESS_KEY_ID: bucket!.access.access_key_id!,
+  AWS_SECRET_ACCESS_KEY: bucket!.access.secret_access_key!,
+});

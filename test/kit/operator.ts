@@ -1,6 +1,6 @@
 /** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
 import { join } from "node:path";
-import { databases, onlyEmbedded } from "./database-server.ts";
+import { databases, onlyEmbedded, settingsOf } from "./database-server.ts";
 import { SVC_SERVER } from "./process.ts";
 
 export interface CommandResult {
@@ -15,12 +15,20 @@ export async function operator(
   argv: readonly string[],
   options: { input?: string; env?: Record<string, string> } = {},
 ): Promise<CommandResult> {
-  if (databases.urlOf(data_dir) !== undefined) throw onlyEmbedded("operators' commands know no other yet (SCALE 1)");
+  const address = databases.addressOf(data_dir);
+  const elsewhere = address.database_url !== undefined;
+  if (elsewhere && address.bucket === undefined)
+    throw onlyEmbedded("no setting has a database without a bucket (SCALE 1)");
   const child = Bun.spawn([...SVC_SERVER, ...argv, "--data-dir", data_dir], {
     stdin: new Blob([options.input ?? ""]),
     stdout: "pipe",
     stderr: "pipe",
-    env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "", ...options.env },
+    env: {
+      PATH: process.env.PATH ?? "",
+      HOME: process.env.HOME ?? "",
+      ...(elsewhere && settingsOf(address)),
+      ...options.env,
+    },
   });
   const [stdout, stderr, code] = await Promise.all([child.stdout.text(), child.stderr.text(), child.exited]);
   return { code, stdout, stderr };

@@ -221,7 +221,7 @@ describe("usage", () => {
   const COMMANDS = [
     "sites", "disable", "enable", "freeze", "unfreeze", "delete", "reports", "audit", "account create",
     "account reset", "account invite", "doctor", "account list", "account disable", "account enable", "account delete",
-    "reports close", "gc", "verify", "backup", "restore", "dns-hook",
+    "reports close", "gc", "verify", "backup", "restore", "dns-hook", "hold", "brands", "boxes",
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {
     const own = await operator(server.data_dir, [...name.split(" "), "--help"]);

@@ -5,7 +5,7 @@ import { contentHash } from "../../src/base/version-id.ts";
 import type { Bytes } from "../../src/base/types.ts";
 import type { StoreAddress } from "../../src/store/index.ts";
 import { openOperations } from "../../src/store/operations.ts";
-import { settingsOf } from "../kit/boxes.ts";
+import { settingsOf } from "../kit/database-server.ts";
 import { startBucket } from "../kit/bucket.ts";
 import { ROOT } from "../kit/paths.ts";
 import { startPostgres } from "../kit/postgres.ts";

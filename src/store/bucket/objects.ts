@@ -1,6 +1,7 @@
 /** The blobs of a service as objects of a bucket (SCALE 3). A key has the number of the blob's row, which is never given twice: a
  *  deletion that comes late, or whose sender is dead, hits nothing in use. */
 import { createHash } from "node:crypto";
+import { randomName } from "../../base/random.ts";
 import type { Bytes } from "../../base/types.ts";
 import type { BucketAddress } from "../../config/setting.ts";
 import { BucketTrouble, openBucket } from "../disk/bucket.ts";
@@ -18,11 +19,16 @@ export interface BlobObjects {
   remove(object: string): Promise<void>;
   /** Keeps other bytes than the blob's where no request finds them. */
   setAside(blob: BlobName, bytes: Bytes): Promise<void>;
+  /** The objects of blobs in their order, some at a time, each with when it was put (epoch milliseconds). */
+  all(): AsyncIterable<{ object: string; at: number }[]>;
+  /** Does with an object of its own what deploys do: whether it came back, and whether a second writer was kept off. */
+  probe(): Promise<{ gives_back: boolean; keeps_off: boolean }>;
   /** The id of the service whose the prefix is: `id` where it was nobody's. Throws `BucketTrouble`. */
   owner(id: string): Promise<string>;
 }
 
 export const objectOf = ({ sha256, blob_no }: BlobName): string => `${sha256}-${blob_no}`;
+const OBJECT = /^[0-9a-f]{64}-\d+$/;
 const keyOf = (object: string): string => `blobs/${object.slice(0, 2)}/${object}`;
 
 const READS = { first_ms: 3000, bytes_per_ms: 1000, pause_ms: 100 };
@@ -73,6 +79,29 @@ export function openObjects({ url, access }: BucketAddress, note: (does: boolean
         ),
       ),
     remove: (object) => asked(writes.call("DELETE", keyOf(object), nothing)),
+    async *all() {
+      for (let from: string | undefined; ;) {
+        const { contents = [], isTruncated } = await asked(reads.list("blobs/", from));
+        yield contents.flatMap(({ key, lastModified }) => {
+          const object = key.slice(key.lastIndexOf("/") + 1);
+          return OBJECT.test(object) ? [{ object, at: Date.parse(lastModified ?? "") }] : [];
+        });
+        from = contents.at(-1)?.key;
+        if (isTruncated !== true || from === undefined) return;
+      }
+    },
+    async probe() {
+      const [key, word] = [`probe-${randomName(12)}`, randomName(12)];
+      await writes.call("PUT", key, nothing, sending(Buffer.from(word) as Bytes));
+      const found = await reads.call("GET", key, (answer) => reads.bytesOf(answer, word.length));
+      const again = writes.call("PUT", key, nothing, { body: word, headers: { "if-none-match": "*" } });
+      const keeps_off = await again.then(
+        () => false,
+        (error: unknown) => error instanceof BucketTrouble && error.message.includes(" 412"),
+      );
+      await writes.call("DELETE", key, nothing);
+      return { gives_back: found.toString() === word, keeps_off };
+    },
     async owner(id) {
       const found = await ownerNow();
       if (found !== null) return found;

@@ -1,5 +1,6 @@
 /** The upkeep of blobs in a bucket (SCALE 3): rows that nothing names become names of doomed objects, which are deleted afterwards; and
  *  blobs are read again past the cache. */
+import { UNIT_MS } from "../../base/units.ts";
 import { contentHash } from "../../base/version-id.ts";
 import { inParallel } from "../disk/blobs.ts";
 import { BucketTrouble } from "../disk/bucket.ts";
@@ -116,3 +117,35 @@ export const bucketUpkeep = (backend: Pick<Backend, "db" | "place">, objects: Bl
   },
   missing: async () => (await backend.db.read(() => lost.all())).map(({ sha256 }) => sha256),
 });
+
+/** Past the numbers that objects have: those of a time that a restored database knows nothing of are not given once more. */
+const numbersPast = statement(
+  `select setval(pg_get_serial_sequence('blobs', 'blob_no'), greatest(?::bigint, (select max(blob_no) from blobs), 1))
+     where ?::bigint > (select coalesce(max(blob_no), 0) from blobs)`,
+);
+const unnamed = statement<{ object: string }>(
+  `select object from unnest(?::text[]) as found (object) where not exists (
+     select 1 from blobs where blob_no = split_part(found.object, '-', 2)::bigint and sha256 = split_part(found.object, '-', 1))
+   and not exists (select 1 from doomed where doomed.object = found.object)`,
+);
+const STRAY_MS = UNIT_MS.h;
+
+/** A row comes before its object, so one that no row names by now is nobody's. */
+export async function strayObjects(
+  { db }: Pick<Backend, "db">,
+  objects: BlobObjects,
+  now: number,
+  removes: boolean,
+): Promise<number> {
+  let found = 0;
+  for await (const some of objects.all()) {
+    const old = some.filter(({ at }) => at < now - STRAY_MS).map(({ object }) => object);
+    if (old.length === 0) continue;
+    const last = Math.max(...old.map((object) => Number(object.split("-")[1])));
+    if (removes) await db.note(() => numbersPast.do(last, last));
+    const strays = await db.read(() => unnamed.all(`{${old.join(",")}}`));
+    found += strays.length;
+    if (removes) await inParallel(strays, DELETED_AT_ONCE, ({ object }) => objects.remove(object));
+  }
+  return found;
+}

@@ -3,7 +3,8 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import FIRST_BRANDS from "./first-brands.txt" with { type: "text" };
 
-const fileOf = (data_dir: string): string => join(data_dir, "brands.txt");
+export const BRANDS = "brands.txt";
+const fileOf = (data_dir: string): string => join(data_dir, BRANDS);
 
 export function prepareBrands(data_dir: string): void {
   if (!existsSync(fileOf(data_dir))) writeFileSync(fileOf(data_dir), FIRST_BRANDS, { mode: 0o600 });

@@ -4,6 +4,7 @@ import { randomBlock } from "../../base/random.ts";
 import { every } from "../../run/every.ts";
 import { type BoxPage, type Moment, mono } from "./box-page.ts";
 import { ask, openPool, type Pool } from "./connection.ts";
+import type { BoxRow } from "../upkeep.ts";
 import { isClosed, isRefused } from "./failures.ts";
 
 const BEAT_MS = 500;
@@ -82,6 +83,27 @@ const DONE = "select count(*)::int as n from turns where name = $1 and until > n
 /** Whether a box does this work for all now. */
 export const isDone = async (pool: Pool, turn: string): Promise<boolean> =>
   (await ask<{ n: number }>(pool, ANSWER_MS, DONE, [turn]))[0]!.n > 0;
+
+const BOXES = `select box::float8 as box, host, version, settings, seen::float8 as seen,
+    to_char(started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"') as started_at,
+    extract(epoch from clock_timestamp() - beat_at)::float8 as beat_s,
+    (select string_agg(name, ' ' order by name) from turns where turns.box = boxes.box and until > now()) as turns
+  from boxes where beat_at > now() - interval '1 minute' order by started_at`;
+
+/** The boxes that were there in the last minute. */
+export async function boxRows(pool: Pool): Promise<BoxRow[]> {
+  const rows = await ask<Omit<BoxRow, "turns" | "settings"> & { turns: string | null; settings: string }>(
+    pool,
+    ANSWER_MS,
+    BOXES,
+  );
+  return rows.map(({ turns, settings, beat_s, ...row }) => ({
+    ...row,
+    beat_s: Math.round(beat_s * 10) / 10,
+    turns: turns?.split(" ") ?? [],
+    settings: JSON.parse(settings) as BoxRow["settings"],
+  }));
+}
 
 /** X5: resolves when every other box has heard of the change, or hears nothing and therefore asks. */
 export async function othersHave(pool: Pool, n: number, own_box: number): Promise<void> {

@@ -1,5 +1,7 @@
 /** Connections to one PostgreSQL database, with the deadlines that Bun.SQL has not: a question into a network that drops
  *  everything never ends, and neither does what is asked behind it. */
+import type { ServerLook } from "../upkeep.ts";
+import { mono } from "./box-page.ts";
 import { NoAnswer } from "./failures.ts";
 
 export const CONNECT_S = 3;
@@ -94,4 +96,22 @@ export async function onOne<T>(sql: Bun.SQL, work: (on: Wire) => Promise<T>): Pr
   } finally {
     on.release();
   }
+}
+
+const LOOK_MS = 3000;
+const LOOK = `select current_setting('server_version') as version, current_setting('fsync') as fsync,
+    current_setting('synchronous_commit') as synchronous_commit,
+    (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
+    current_setting('max_connections')::int as max_connections,
+    extract(epoch from clock_timestamp())::float8 * 1000 as database_now`;
+
+/** The database server itself, by the clock `machine`. */
+export async function lookAtServer(pool: Pool, machine: () => number): Promise<ServerLook> {
+  await ask(pool, LOOK_MS, "select 1"); // the connection is no part of it
+  const [began, sent_at] = [mono(), machine()];
+  const [{ database_now, ...look }] = (await ask(pool, LOOK_MS, LOOK)) as [
+    Omit<ServerLook, "answers_in_ms" | "ahead_ms"> & { database_now: number },
+  ];
+  const took_ms = mono() - began;
+  return { ...look, answers_in_ms: took_ms, ahead_ms: database_now - (sent_at + took_ms / 2) };
 }

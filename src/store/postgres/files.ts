@@ -59,6 +59,7 @@ export function sharedFiles(pool: Pool): SharedFiles {
     if (n !== null) await othersHave(pool, n, NO_BOX);
   };
   return {
+    text: async (name) => (await sharedTexts(pool)).get(name) ?? null,
     async change(name, change) {
       const text = (await sharedTexts(pool)).get(name);
       const changed = text === undefined ? null : change(text);

@@ -29,6 +29,19 @@ async function refuseServer(sql: Pick<Bun.SQL, "unsafe">): Promise<void> {
   );
 }
 
+/** The last step that the database has taken. Throws a sentence where that is of a newer program. */
+async function stepsOf(sql: Pick<Bun.SQL, "unsafe">): Promise<{ step: number }> {
+  const [taken] = (await sql.unsafe("select max(step) as step, max(needs) as needs from schema_steps")) as {
+    step: string | null;
+    needs: string | null;
+  }[];
+  const [step, needs] = [Number(taken!.step), Number(taken!.needs)];
+  if (needs <= KNOWN) return { step };
+  throw new Error(
+    `The database was written by a newer svc-server (schema ${step}, this one knows ${KNOWN}): run that version.`,
+  );
+}
+
 /** Takes the steps that the database has not taken yet, each in a transaction of its own, one migrator at a time. Throws a
  *  sentence for a database of a newer program or an older server. */
 export async function migrate(sql: Bun.SQL): Promise<void> {
@@ -37,16 +50,7 @@ export async function migrate(sql: Bun.SQL): Promise<void> {
     await refuseServer(on);
     await on.unsafe("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
     await on.unsafe(TAKEN);
-    const taken = (await on.unsafe("select max(step) as step, max(needs) as needs from schema_steps")) as {
-      step: string | null;
-      needs: string | null;
-    }[];
-    const [step, needs] = [Number(taken[0]!.step), Number(taken[0]!.needs)];
-    if (needs > KNOWN) {
-      throw new Error(
-        `The database was written by a newer svc-server (schema ${step}, this one knows ${KNOWN}): run that version.`,
-      );
-    }
+    const { step } = await stepsOf(on);
     for (const next of STEPS.filter((one) => one.step > step)) {
       await on.unsafe("begin");
       await on.unsafe(next.sql);
@@ -76,30 +80,51 @@ export async function patiently<T>(work: () => Promise<T>, passes: (error: unkno
   }
 }
 
-async function ready(url: string): Promise<string> {
-  // Without the limits of a service: a second migrator waits for the first, and a step may take long.
-  const migrating = new Bun.SQL(url, { max: 1, connectionTimeout: CONNECT_S });
+/** Connected, without the limits of a service: a second migrator waits for the first, and a step may take long. */
+async function reached<T>(url: string, work: (sql: Bun.SQL) => Promise<T>): Promise<T> {
+  const sql = new Bun.SQL(url, { max: 1, connectionTimeout: CONNECT_S });
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new NoAnswer("the database does not answer")), 1000 * CONNECT_S);
   try {
-    await Promise.race([migrating.unsafe("select 1"), late.promise]).finally(() => clearTimeout(timer));
-    await migrate(migrating);
-    const [found] = (await migrating.unsafe("select id from service")) as { id: string }[];
-    return found!.id;
+    await Promise.race([sql.unsafe("select 1"), late.promise]).finally(() => clearTimeout(timer));
+    return await work(sql);
   } finally {
-    await migrating.close({ timeout: 0 });
+    await sql.close({ timeout: 0 });
   }
 }
 
-/** Readies the database for a server that starts, and resolves to the id of the service that it holds. Throws a sentence, without the URL. */
-export async function prepareDatabase(url: string): Promise<string> {
+/** A sentence for a database that cannot be used, without the URL. */
+async function saying<T>(work: Promise<T>): Promise<T> {
   try {
-    return await patiently(
-      () => ready(url),
-      (error) => error instanceof NoAnswer || mayLetIn(error),
-    );
+    return await work;
   } catch (error) {
     const why = startTrouble(error);
     throw why === null ? error : new Error(`The database of SVC_DATABASE_URL cannot be used: ${why}`);
   }
 }
+
+async function ready(sql: Bun.SQL): Promise<string> {
+  await migrate(sql);
+  const [found] = (await sql.unsafe("select id from service")) as { id: string }[];
+  return found!.id;
+}
+
+/** Readies the database for a server that starts, and resolves to the id of the service that it holds. Throws a sentence. */
+export const prepareDatabase = (url: string): Promise<string> =>
+  saying(
+    patiently(
+      () => reached(url, ready),
+      (error) => error instanceof NoAnswer || mayLetIn(error),
+    ),
+  );
+
+async function refuseUnlessKnown(sql: Bun.SQL): Promise<void> {
+  const [table] = (await sql.unsafe("select to_regclass('schema_steps') is not null as there")) as { there: boolean }[];
+  if (!table!.there) throw new Error("There is no service in the database of SVC_DATABASE_URL: start the server once.");
+  const { step } = await stepsOf(sql);
+  if (step >= KNOWN) return;
+  throw new Error("The database of SVC_DATABASE_URL is of an older svc-server: start this version first.");
+}
+
+/** Finds a service that this program knows, for a command. Throws a sentence. */
+export const findService = (url: string): Promise<void> => saying(reached(url, refuseUnlessKnown));

@@ -9,9 +9,9 @@ import { forgetUncountedSites } from "./stats.ts";
 import { every } from "../../run/every.ts";
 import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
-import type { Blobs, BoxFigures, Generation } from "../serving.ts";
+import type { Blobs, Generation } from "../serving.ts";
 import type { Rates } from "../../base/rates.ts";
-import type { BlobUpkeep, SharedFiles } from "../upkeep.ts";
+import type { BlobUpkeep, SharedFiles, SharedState } from "../upkeep.ts";
 import { folderBlobs } from "./folder.ts";
 
 /** Upkeep that each kind of database does in its own way. */
@@ -33,7 +33,7 @@ export interface Opened extends Backend {
   rates?: (secret: string) => Rates;
   /** Present where a service has several boxes. */
   shared_files?: SharedFiles;
-  boxFigures?: () => BoxFigures;
+  shared?: SharedState;
   close(): void | Promise<void>;
 }
 

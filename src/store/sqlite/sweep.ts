@@ -4,6 +4,8 @@ import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { certificateFiles } from "../disk/certificate-files.ts";
+import { BRANDS, readBrands } from "../disk/brands.ts";
+import { durable } from "../disk/durable.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { diskRoom } from "../disk/room.ts";
 import { verifyTurn } from "./verify.ts";
@@ -95,6 +97,14 @@ export const EMBEDDED = {
       ? certificateFiles.accountKey(data_dir, () => made)
       : shared_files.first(certificateFiles.ACCOUNT, made),
   ),
+  /** The text of `brands.txt`; empty where there is none. */
+  brands: steps("read", async ({ data_dir, shared_files }: Opened) =>
+    shared_files === undefined ? readBrands(data_dir) : ((await shared_files.text(BRANDS)) ?? ""),
+  ),
+  putBrands: steps("write", async ({ data_dir, shared_files }: Opened, text: string) => {
+    if (shared_files === undefined) return durable.putPrivate(data_dir, BRANDS, text);
+    return shared_files.put(new Map([[BRANDS, text]]));
+  }),
   tidy: steps("write", (data: Opened, now: number) => tidy(data, now)),
   /** Re-hashes the next slice of all blobs: called every `interval` ms, it has been through them in 30 days. */
   verifyTurn: steps("write", (data: Opened, interval: number) => verifyTurn(data, interval)),

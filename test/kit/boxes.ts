@@ -26,8 +26,8 @@ export interface TestBox {
   calls: TestServer;
   /** A page of a site, asked at this box. */
   page(slug: string, path?: string, headers?: Record<string, string>): Promise<Response>;
-  /** How the database is reached from here. */
-  turn(door: Door): void;
+  /** How the database is reached from here; `slow`: so many milliseconds. */
+  turn(door: Door, slow_ms?: number): void;
   /** Kills it. */
   kill(): Promise<void>;
   /** Ends it well. */
@@ -47,8 +47,9 @@ const CLOCKED = [process.execPath, `${ROOT}/test/kit/serve-ahead.ts`];
 function doorTo(database_url: string) {
   const { hostname, port } = new URL(database_url);
   let state: Door = "open";
-  const clients = new Set<Bun.Socket<{ back: Promise<Bun.Socket> }>>();
-  const front = Bun.listen<{ back: Promise<Bun.Socket> }>({
+  let late_ms = SLOW_MS;
+  const clients = new Set<Bun.Socket<{ back: Promise<Bun.Socket | null> }>>();
+  const front = Bun.listen<{ back: Promise<Bun.Socket | null> }>({
     hostname: "127.0.0.1",
     port: 0,
     socket: {
@@ -56,26 +57,28 @@ function doorTo(database_url: string) {
         if (state === "closed") return void client.terminate();
         const give = (bytes: Uint8Array) => void (lets(state) && client.write(bytes));
         const data = (_: Bun.Socket, bytes: Uint8Array) => {
-          if (state === "slow") setTimeout(give, SLOW_MS, bytes.slice());
+          if (state === "slow") setTimeout(give, late_ms, bytes.slice());
           else give(bytes);
         };
-        client.data = { back: Bun.connect({ hostname, port: Number(port), socket: { data } }) };
+        const back = Bun.connect({ hostname, port: Number(port), socket: { data, close: () => void client.end() } });
+        client.data = { back: back.catch(() => (client.terminate(), null)) }; // the server is not there
         clients.add(client);
       },
       async data(client, bytes) {
         const own = bytes.slice();
         const back = await client.data.back;
-        if (lets(state)) back.write(own);
+        if (lets(state)) back?.write(own);
       },
       close(client) {
         clients.delete(client);
-        void client.data?.back.then((back) => back.end());
+        void client.data?.back.then((back) => back?.end());
       },
     },
   });
   return {
     url: database_url.replace(`:${port}`, `:${front.port}`),
-    turn(next: Door): void {
+    turn(next: Door, slow_ms = SLOW_MS): void {
+      late_ms = slow_ms;
       state = next;
       if (next === "closed") for (const client of clients) client.terminate();
     },

@@ -47,6 +47,10 @@ export interface PostgresServer extends AsyncDisposable {
   database(): Promise<string>;
   /** As the server's own user, on the database of this address. */
   sql(url: string): SQL;
+  /** Ends it at once, as a power cut does. */
+  stop(): Promise<void>;
+  /** Starts it again where it was. */
+  start(): Promise<void>;
 }
 
 /** `more`: settings of the server, in place of those of a test. */
@@ -65,19 +69,29 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
     "max_connections=500",
     ...more,
   ];
-  const child = Bun.spawn(
-    [...by, join(bin, "postgres"), "-D", join(folder, "data"), "-k", folder, ...settings.flatMap((one) => ["-c", one])],
-    { stdio: ["ignore", "ignore", Bun.file(join(folder, "log"))], env: { ...process.env, ...env } },
-  );
+  const command = [...by, join(bin, "postgres"), "-D", join(folder, "data"), "-k", folder];
   const url = (name: string) => `postgres://svc@127.0.0.1:${port}/${name}`;
   const admin = new SQL(url("postgres"), { max: 1, connectionTimeout: 3 });
-  await until(async () => {
-    if (child.exitCode !== null) throw new Error(`PostgreSQL ended: ${await Bun.file(join(folder, "log")).text()}`);
-    return admin.unsafe("select 1").then(
-      () => true,
-      () => false,
-    );
-  });
+  let child: Bun.Subprocess | null = null;
+  async function start(): Promise<void> {
+    const begun = Bun.spawn([...command, ...settings.flatMap((one) => ["-c", one])], {
+      stdio: ["ignore", "ignore", Bun.file(join(folder, "log"))],
+      env: { ...process.env, ...env },
+    });
+    child = begun;
+    await until(async () => {
+      if (begun.exitCode !== null) throw new Error(`PostgreSQL ended: ${await Bun.file(join(folder, "log")).text()}`);
+      return admin.unsafe("select 1").then(
+        () => true,
+        () => false,
+      );
+    });
+  }
+  async function stop(): Promise<void> {
+    child?.kill("SIGQUIT");
+    await child?.exited;
+  }
+  await start();
   let databases = 0;
   return {
     async database() {
@@ -88,10 +102,11 @@ export async function startPostgres(more: readonly string[] = []): Promise<Postg
       return url(name);
     },
     sql: (address) => new SQL(address, { max: 1 }),
+    start,
+    stop,
     async [Symbol.asyncDispose]() {
       await admin.close();
-      child.kill("SIGQUIT"); // at once; what it had is not wanted
-      await child.exited;
+      await stop(); // what it had is not wanted
       await rm(folder, { recursive: true, force: true });
     },
   };

@@ -1,10 +1,10 @@
 /** P6: a full disk stops writes, with 507, and never serving; room for a delete is kept. On a tmpfs of its own, for which it
  *  takes Linux and root: `bun run torture full-disk` does the same on ext4, xfs and btrfs. */
 import { expect, test } from "bun:test";
-import { dlopen, FFIType, ptr } from "bun:ffi";
 import { mkdirSync, readFileSync, rmSync, statfsSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { read } from "../kit/database.ts";
+import { canMount, mountMemory } from "../kit/memory-disk.ts";
 import { expectOldFacts, unpackOldFolder } from "../kit/old-folders.ts";
 import { run, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
@@ -12,32 +12,10 @@ import { until } from "../kit/until.ts";
 import { startReceiver } from "../webhooks/receiver.ts";
 import { fill, onFullDisk } from "./full-disk.ts";
 
-const text = (word: string) => ptr(Buffer.from(`${word}\0`));
-const DETACHED = 2; // a file that is still open does not keep it
-
-/** By the system call: a bare machine need not have the program. Returns how to end it; null where it is not allowed. */
-function mountMemory(folder: string, size: string): (() => void) | null {
-  if (process.platform !== "linux" || process.getuid?.() !== 0) return null;
-  const { symbols } = dlopen("libc.so.6", {
-    mount: { args: [FFIType.ptr, FFIType.ptr, FFIType.ptr, FFIType.u64, FFIType.ptr], returns: FFIType.i32 },
-    umount2: { args: [FFIType.ptr, FFIType.i32], returns: FFIType.i32 },
-  });
-  if (symbols.mount(text("tmpfs"), text(folder), text("tmpfs"), 0, text(`size=${size}`)) !== 0) return null;
-  return () => void symbols.umount2(text(folder), DETACHED);
-}
-
 /** Leaves so many bytes free, to a block. */
 function fillUpTo(folder: string, left: number): void {
   const { bavail, bsize } = statfsSync(folder);
   writeFileSync(join(folder, "filler"), new Uint8Array(bavail * bsize - left));
-}
-
-/** Asked once, by doing it. */
-async function canMount(): Promise<boolean> {
-  await using dir = await temporaryFolder();
-  const end = mountMemory(dir.path, "1m");
-  end?.();
-  return end !== null;
 }
 
 test.skipIf(!(await canMount()))(

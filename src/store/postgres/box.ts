@@ -341,6 +341,9 @@ function refuseClock(ahead_ms: number): void {
   );
 }
 
+/** One listens. */
+const CONNECTIONS = 2;
+
 /** Listens, registers and resolves; from then on it beats. Closed well it is off the list, so that nobody waits for it, and others have its turns at once. */
 export async function startBox(
   url: string,
@@ -348,14 +351,15 @@ export async function startBox(
   page: BoxPage,
   parts: Pick<BoxParts, "now" | "machine" | "copyFiles" | "failed" | "tell">,
 ): Promise<{ close(): Promise<void> }> {
-  const pool = openPool(url, 2);
+  const pool = openPool(url, CONNECTIONS);
   const box = randomBox();
   const beat = createBeat({ pool, page, facts, ...parts }, box);
-  /** A server that closes connections closes all of them: the second try has a new one. Where it refuses, it has answered. */
-  async function turn(): Promise<void> {
+  /** A server that closes connections closes all of them: once each was tried there is a new one. Where it refuses, it has answered. */
+  async function turn(left = CONNECTIONS, end = mono() + BEAT_MS): Promise<void> {
     try {
-      await beat().catch((error: unknown) => (isClosed(error) ? beat() : Promise.reject(error)));
+      await beat();
     } catch (error) {
+      if (isClosed(error) && left > 0 && mono() < end) return turn(left - 1, end);
       if (!isRefused(error)) page.lose();
       throw error;
     }

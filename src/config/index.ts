@@ -225,7 +225,7 @@ export const storeAddress = ({ data_dir, shared }: Pick<Config, "data_dir" | "sh
 const OF_ONE_BOX: ReadonlySet<SettingName> = new Set<SettingName>([
   ...(["port", "host", "base_url", "sites_domain", "data_dir", "workers", "trust_proxy", "max_connections"] as const),
   ...(["tls_cert", "tls_key", "http_port", "acme_ca", "dns_hook", "log", "render", "chrome", "disk_high"] as const),
-  ...(["blobs", "cache_bytes", "s3_endpoint", "region"] as const),
+  ...(["cache_bytes", "s3_endpoint", "region"] as const),
 ]);
 
 /** The settings that all boxes of a service should have alike, as JSON, each by its variable (SCALE 1). */

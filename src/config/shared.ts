@@ -13,27 +13,49 @@ import {
   variable,
   baseUrl,
 } from "./setting.ts";
+import { isAbsolute, resolve } from "node:path";
 import { durationText, sizeText } from "../base/units.ts";
 
 /** The names are libpq's. */
 const SSL_MODES = ["disable", "allow", "prefer", "require", "verify-ca", "verify-full"];
-const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\]|)$/;
+const PARAMETERS = ["sslmode", "sslrootcert", "host"];
+const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 
-/** With the folder of a socket in `host`, as libpq has it. */
+/** Whether each part is what it stands for: a bare `%` is none. */
+function isDecodable(parts: readonly string[]): boolean {
+  try {
+    return parts.every((part) => decodeURIComponent(part) !== undefined);
+  } catch {
+    return false;
+  }
+}
+
+/** With the folder of a socket in `host`, as libpq has it. The file of `sslrootcert` is named from this folder, and for processes that
+ *  have another. */
 function databaseUrl(text: string): string | undefined {
   const url = URL.parse(text);
   if (!url || !/^postgres(?:ql)?:$/.test(url.protocol) || !/^\/[^/]+$/.test(url.pathname)) return undefined;
-  const [mode, folder] = [url.searchParams.get("sslmode"), url.searchParams.get("host")];
+  const { username, password, hostname, pathname, searchParams, hash } = url;
+  if (username === "" || hostname === "" || hash !== "" || !isDecodable([username, password, pathname]))
+    return undefined;
+  const names = [...searchParams.keys()];
+  if (names.some((name, n) => !PARAMETERS.includes(name) || names.indexOf(name) !== n)) return undefined;
+  const [mode, folder] = [searchParams.get("sslmode"), searchParams.get("host")];
   if (folder !== null && !folder.startsWith("/")) return undefined;
-  const is_here = folder !== null || LOOPBACK.test(url.hostname);
-  return (mode === null ? is_here : SSL_MODES.some((known) => known === mode)) ? text : undefined;
+  const is_here = folder !== null || LOOPBACK.test(hostname);
+  if (mode === null ? !is_here : !SSL_MODES.some((known) => known === mode)) return undefined;
+  const authority = searchParams.get("sslrootcert");
+  if (authority === null || isAbsolute(authority)) return text;
+  searchParams.set("sslrootcert", resolve(authority));
+  return url.href;
 }
 
 export const SHARED_SETTINGS = {
   database_url: variable("DATABASE_URL", {
     fallback: null,
     meaning: "PostgreSQL in place of the data directory's database, for several servers that are one service",
-    allowed: "postgres://user:password@host/name, with ?sslmode=verify-full where the host is another machine",
+    allowed:
+      "postgres://user:password@host/name (% in a password is %25), with ?sslmode=verify-full where the host is another machine; beside that, sslrootcert and host alone",
     parse: databaseUrl,
     secret: true,
   }),

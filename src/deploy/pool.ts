@@ -211,7 +211,7 @@ export type DeployProcess = JobChild<ProcessJob, DeployAnswer>;
 const deployCommand = (): string[] => ownCommand(DEPLOY_COMMAND, new URL("./entry.ts", import.meta.url));
 
 export const startDeployProcess = (command: readonly string[] = deployCommand()): DeployProcess =>
-  startJobChild(command);
+  startJobChild(command, { calls_out: true }); // a state that boxes share is on other machines
 
 interface TaskLimits {
   /** For all but publishing. */

@@ -10,7 +10,7 @@ import { openObjects } from "./bucket/objects.ts";
 import { BucketTrouble } from "./disk/bucket.ts";
 import { bucketPlace } from "./bucket/place.ts";
 import { bucketReads } from "./bucket/reads.ts";
-import { bucketUpkeep, strayObjects } from "./bucket/upkeep.ts";
+import { bucketUpkeep, refuseForeign, strayObjects } from "./bucket/upkeep.ts";
 import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
@@ -20,6 +20,7 @@ import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
 import { type BoxFacts, boxRows, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { lookAtServer, openPool, type Pool } from "./postgres/connection.ts";
+import { databaseRefusal } from "./postgres/failures.ts";
 import { postgresDb, withoutPage } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
 import { findService, patiently, prepareDatabase } from "./postgres/schema.ts";
@@ -46,11 +47,18 @@ export const addressOf = ({ data_dir, database_url, bucket, stale_ms }: StoreAdd
 
 const STALE_MS = UNIT_MS.d;
 
-function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress, { noteBucket, noteCache: note }: BoxPage) {
+function bucketBlobs(
+  data_dir: string,
+  db: Db,
+  bucket: BucketAddress,
+  serviceId: () => Promise<string>,
+  { noteBucket, noteCache: note }: BoxPage,
+) {
   const [objects, cache] = [openObjects(bucket, noteBucket), openCache(data_dir, bucket.cache_bytes, { note })];
   const place = bucketPlace(db, objects, cache);
+  const refuse = async () => refuseForeign({ db }, objects, { url: bucket.url, id: await serviceId(), takes: false });
   const strays = (now: number, removes: boolean) => strayObjects({ db }, objects, now, removes);
-  return { place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects), strays };
+  return { refuse, place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects), strays };
 }
 
 /** Opens the stored blobs alone, for reading: without a database. */
@@ -68,6 +76,10 @@ const CONNECTIONS = 3;
 /** A database server looks after its own files. */
 const SERVERS_OWN: Opened["engine"] = { faults: () => [], emptyLog: async () => {} };
 
+const refused = (error: unknown): never => {
+  throw databaseRefusal(error);
+};
+
 function openOnServer(
   { data_dir, bucket, stale_ms = STALE_MS }: StoreAddress,
   database_url: string,
@@ -78,10 +90,10 @@ function openOnServer(
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
   const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
-  const { strays, ...blobs } =
+  const { strays, refuse, ...blobs } =
     bucket === undefined
-      ? { ...folderBlobs(data_dir, db), strays: async () => 0 }
-      : bucketBlobs(data_dir, db, bucket, generation);
+      ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {} }
+      : bucketBlobs(data_dir, db, bucket, () => findService(database_url), generation);
   return {
     data_dir,
     now: same_now,
@@ -94,8 +106,9 @@ function openOnServer(
     shared_files: sharedFiles(pool),
     shared: {
       figures: generation.figures,
-      boxes: () => boxRows(pool),
-      look: () => lookAtServer(pool, now),
+      boxes: () => boxRows(pool).catch(refused),
+      look: () => lookAtServer(pool, now).catch(refused),
+      refuseForeign: refuse,
       strays: (removes) => strays(same_now(), removes),
     },
     async close() {
@@ -137,10 +150,10 @@ export async function prepareStore(
 ): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
   const id = await prepareDatabase(database_url);
-  if (bucket !== undefined) await refuseForeignBucket(bucket, id);
-  const pool = openPool(database_url, 1);
+  const pool = openPool(database_url, 2);
   let folder: { close(): void } | undefined;
   try {
+    if (bucket !== undefined) await takeBucket(pool, bucket, id);
     folder = prepareFolder(data_dir, preparing);
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
     if (n !== null) await othersHave(pool, n, NO_BOX);
@@ -154,20 +167,21 @@ export async function prepareStore(
   }
 }
 
-/** Two services in one place would each delete what the other has. */
-async function refuseForeignBucket(bucket: BucketAddress, id: string): Promise<void> {
-  const objects = openObjects(bucket);
-  const owner = await patiently(
-    () => objects.owner(id),
-    (error) => error instanceof BucketTrouble,
-  ).catch((error: Error) => {
-    throw new Error(`The bucket of SVC_BLOBS cannot be used: ${error.message}`);
-  });
-  if (owner === id) return;
-  throw new Error(
-    `${bucket.url} of SVC_BLOBS has the files of another service, with another database: name a prefix of its own.`,
+/** A bucket that does not answer yet is asked for a while. */
+async function takeBucket(pool: Pool, bucket: BucketAddress, id: string): Promise<void> {
+  const [db, objects] = [postgresDb(pool, withoutPage()), openObjects(bucket)];
+  await patiently(() => refuseForeign({ db }, objects, { url: bucket.url, id, takes: true }), isBucketTrouble).catch(
+    (error: Error) => {
+      const trouble = troubleOf(error);
+      throw trouble === null ? error : new Error(`The bucket of SVC_BLOBS cannot be used: ${trouble.message}`);
+    },
   );
 }
+
+/** As it came from the bucket, or in a refusal's words for whoever asked. */
+const troubleOf = (error: unknown): BucketTrouble | null =>
+  [error, (error as Error | null)?.cause].find((one) => one instanceof BucketTrouble) ?? null;
+const isBucketTrouble = (error: unknown): boolean => troubleOf(error) !== null;
 
 /** A server that sends no letters forgets those that wait, but not what another box is about to send. */
 async function beginLetters(pool: Pool, { drops_deliveries, notices }: Preparing): Promise<void> {

@@ -124,15 +124,22 @@ export function openOperations({ now, tell, ...address }: OpenedBy): Operations 
     upToDate(data_dir, tell);
   }
   const data = openBackend(address, now);
-  const operator = bind(OPERATOR, data);
+  const [operator, embedded] = [bind(OPERATOR, data), bind(EMBEDDED, data)];
   return {
     ...operator,
-    ...bind(EMBEDDED, data),
+    ...embedded,
     shared: data.shared,
     sites: bind(SITES, data),
     reports: REPORTS.list.on(data),
     accounts: bind(OPERATOR_ACCOUNTS, data),
-    verify: () => verifyAll(data),
+    async sweep(...sweep) {
+      await data.shared?.refuseForeign();
+      return embedded.sweep(...sweep);
+    },
+    async verify() {
+      await data.shared?.refuseForeign();
+      return verifyAll(data);
+    },
     backUp: (folder, links) => backUp(asFile(data), folder, links),
     async takeSnapshot(place, keep) {
       refuseUnmounted(place, await operator.audit());

@@ -80,6 +80,8 @@ export interface SharedState {
   /** Those that were heard of in the last minute. */
   boxes(): Promise<BoxRow[]>;
   look(): Promise<ServerLook>;
+  /** Throws a sentence where the bucket is another service's. */
+  refuseForeign(): Promise<void>;
   /** Objects of the bucket over an hour old that no row names; with `removes` they are removed. */
   strays(removes: boolean): Promise<number>;
 }

@@ -95,6 +95,21 @@ const addressOf = (bucket: Bucket): NonNullable<StoreAddress["bucket"]> => ({
   cache_bytes: 16 << 20,
 });
 
+const ADDRESSES = ["--log", "off", "--base-url", `http://${API}`, "--sites-domain", SITES];
+const TRIES = 5;
+
+/** A ready line has the base URL, which all boxes share. A port that was free may be somebody's meanwhile. */
+async function onFreePort(start: (port: number) => Promise<ServerProcess>): Promise<ServerProcess> {
+  for (let left = TRIES; ; left--) {
+    const port = freePort();
+    try {
+      return { ...(await start(port)), port };
+    } catch (error) {
+      if (left === 0 || !(error as Error).message.includes(`Is port ${port} in use?`)) throw error;
+    }
+  }
+}
+
 export async function startBoxes(postgres?: PostgresServer): Promise<Boxes> {
   const own = postgres === undefined ? await startPostgres() : null;
   const server = postgres ?? own!;
@@ -109,11 +124,13 @@ export async function startBoxes(postgres?: PostgresServer): Promise<Boxes> {
       const folder = await temporaryFolder();
       const door = doorTo(database_url);
       const address = { data_dir: folder.path, database_url: door.url, bucket: addressOf(bucket) };
-      const port = freePort();
-      const named = ["--port", String(port), "--log", "off", "--base-url", `http://${API}`, "--sites-domain", SITES];
       const command = env["SVC_TEST_CLOCK"] === undefined ? SVC_SERVER : CLOCKED;
-      const started = await startProcess([...named, ...flags], { command, env: { ...settingsOf(address), ...env } });
-      const child = { ...started, port }; // the ready line has the base URL
+      const child = await onFreePort((port) =>
+        startProcess(["--port", String(port), ...ADDRESSES, ...flags], {
+          command,
+          env: { ...settingsOf(address), ...env },
+        }),
+      );
       const calls = callsOf(child);
       const reach = calls.reach.bind(calls);
       calls.reach = (path, init = {}) => {

@@ -1,6 +1,7 @@
 /** CONTRACT 1: configuration of svc-server. */
 import { expect, test } from "bun:test";
 import { availableParallelism } from "node:os";
+import { join } from "node:path";
 import { ConfigError, helpText, printConfig, readConfig } from "../../src/config/index.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 
@@ -113,7 +114,7 @@ test.each([
     "postgres://u:p@db.example/svc?sslmode=disable",
     "postgres://u@127.0.0.1:5433/svc",
     "postgres://u@[::1]/svc",
-    "postgres:///svc?host=/run/postgresql",
+    "postgres://svc@localhost/svc?host=/run/postgresql",
     "postgres://u@localhost/svc?sslmode=verify-full&sslrootcert=/etc/ca.pem",
   ].map(
     (SVC_DATABASE_URL) =>
@@ -201,6 +202,14 @@ test.each([
     "postgres://u:hidden@localhost/svc?sslmode=verify",
     "postgres://u:hidden@localhost/svc?host=db.example",
     "u:hidden@localhost/svc",
+    "postgres:///svc",
+    "postgres:///svc?host=/run/postgresql",
+    "postgres://localhost/hidden",
+    "postgres://u:hidden%@localhost/svc",
+    "postgres://u:hidden@localhost/svc?sslmode=disable&sslmode=verify-full",
+    "postgres://u:hidden@localhost/svc?port=1",
+    "postgres://u:hidden@localhost/svc?sslmode=verify-full&hostaddr=10.0.0.1",
+    "postgres://u:hidden@localhost/svc#a",
   ].map(
     (SVC_DATABASE_URL) =>
       [[], { ...SHARED, SVC_DATABASE_URL }, /^SVC_DATABASE_URL is not usable: it must be postgres:(?!.*hidden)/] as [
@@ -228,6 +237,12 @@ test.each([
   expect(thrown).toBeInstanceOf(ConfigError);
   expect((thrown as Error).message).toMatch(message);
   expect((thrown as Error).message).not.toContain("\n");
+});
+
+test("the file of sslrootcert is named for processes that have another folder, too", () => {
+  const SVC_DATABASE_URL = "postgres://u:p@db.example/svc?sslmode=verify-full&sslrootcert=ca.pem";
+  const { shared } = readConfig([], { ...SHARED, SVC_DATABASE_URL });
+  expect(new URL(shared!.database_url).searchParams.get("sslrootcert")).toBe(join(process.cwd(), "ca.pem"));
 });
 
 test("the configuration is frozen", () => {

@@ -155,10 +155,39 @@ describe("gc --bucket", () => {
     expect((await a!.page(site.slug)).status).toBe(200);
   });
 
+  test.each(["gc", "gc --bucket", "verify"])(
+    "%s touches no prefix of another service, and none of nobody's",
+    async (argv) => {
+      const words = argv.split(" ");
+      const rows = () => boxes.sql.unsafe("select blob_no, stored from blobs order by blob_no");
+      const [before, keys] = [await rows(), [...boxes.bucket.objects.keys()]];
+      const nobody = await command(words, { SVC_BLOBS: "s3://bucket/nobody" });
+      expect(nobody).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining("s3://bucket/nobody of SVC_BLOBS has no object owner"),
+      });
+      boxes.bucket.objects.set("theirs/owner", { bytes: Buffer.from("another"), at: 0 });
+      const theirs = await command(words, { SVC_BLOBS: "s3://bucket/theirs" });
+      expect(theirs).toMatchObject({ code: 1, stderr: expect.stringContaining("has the files of another service") });
+      boxes.bucket.objects.delete("theirs/owner");
+      expect(await rows()).toEqual(before);
+      expect([...boxes.bucket.objects.keys()]).toEqual(keys);
+    },
+  );
+
+  test("the sequence never goes back, and what stands in a prefix below is not its own", async () => {
+    const number = async () =>
+      ((await boxes.sql.unsafe("select last_value::float8 as n from blobs_blob_no_seq")) as [{ n: number }])[0].n;
+    await boxes.sql.unsafe("select setval('blobs_blob_no_seq', 500)");
+    const inner = [`all/blobs/blobs/ff/${"f".repeat(64)}-3`, `all/blobs/ff/${"f".repeat(64)}-9223372036854775807`];
+    for (const key of inner) boxes.bucket.objects.set(key, { bytes: Buffer.from("x"), at: 0 });
+    boxes.bucket.objects.set(`all/blobs/ff/${"f".repeat(64)}-4`, { bytes: Buffer.from("x"), at: 0 });
+    expect((await command(["gc", "--bucket"])).stderr).toContain("removed 1 stray object of the bucket");
+    expect(await number()).toBe(500);
+    for (const key of inner) expect(boxes.bucket.objects.delete(key)).toBe(true);
+  });
+
   test("no number of what it found is given again: a deletion that comes late hits nothing in use", async () => {
-    await boxes.sql.unsafe(
-      "select setval(pg_get_serial_sequence('blobs', 'blob_no'), greatest((select max(blob_no) from blobs), 1))",
-    );
     boxes.bucket.objects.set(`all/blobs/ee/${"e".repeat(64)}-9000`, { bytes: Buffer.from("x"), at: 0 });
     expect((await command(["gc", "--bucket"])).code).toBe(0);
     await a!.calls.deploy(page("after that"));

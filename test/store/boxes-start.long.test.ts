@@ -1,12 +1,12 @@
 /** SCALE 1 and 7: servers that share a database and a bucket, by the settings alone; and the starts that are refused. */
 import { readFileSync } from "node:fs";
-import { mkdir, writeFile } from "node:fs/promises";
+import { chmod, chown, copyFile, mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { settingsOf } from "../kit/database-server.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
-import { ROOT } from "../kit/paths.ts";
+import { ROOT, TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { childrenOf, run, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
@@ -84,6 +84,31 @@ describe("SCALE 1: a start is refused with exit code 1 and a sentence without th
       },
     ],
     [
+      "a prefix with files that this database does not know, where nothing says whose they are",
+      "s3://bucket/lost of SVC_BLOBS has files of a service that this database does not know: name a prefix of its own.",
+      (env, { bucket }) => {
+        const object = `${"a".repeat(64)}-1`;
+        bucket.objects.set(`lost/blobs/aa/${object}`, { bytes: Buffer.from("x"), at: 0 });
+        return { ...env, SVC_BLOBS: "s3://bucket/lost" };
+      },
+    ],
+    [
+      "an empty prefix, where the files of this database are in another",
+      "s3://bucket/typo of SVC_BLOBS has none of the files of this database: name the bucket and prefix that its servers have.",
+      async (env, { start }) => {
+        await (await start()).calls.deploy({ "index.html": "<!doctype html><title>x</title>" });
+        return { ...env, SVC_BLOBS: "s3://bucket/typo" };
+      },
+    ],
+    [
+      "a file of sslrootcert that is not there",
+      "The database of SVC_DATABASE_URL cannot be used: the file of its sslrootcert cannot be read.",
+      (env) => ({
+        ...env,
+        SVC_DATABASE_URL: `${withPassword(env["SVC_DATABASE_URL"]!)}?sslmode=verify-full&sslrootcert=/none.pem`,
+      }),
+    ],
+    [
       "a data directory with a service of its own",
       "There is a service with a database of its own in",
       async (env) => {
@@ -140,7 +165,7 @@ describe("SCALE 1: a start is refused with exit code 1 and a sentence without th
     expect(stderr).not.toContain(PASSWORD);
     if (title.includes("15 s")) expect(performance.now() - began).toBeGreaterThan(15_000);
     const seen = (await boxes.sql.unsafe("select count(*)::int as n from boxes")) as { n: number }[];
-    expect(seen[0]!.n).toBe(1); // nobody waits for it
+    expect(seen[0]!.n).toBe(title.startsWith("an empty prefix") ? 2 : 1); // nobody waits for it
   });
 });
 
@@ -181,6 +206,27 @@ describe("SCALE 1: servers of one service by their settings", () => {
     await boxes.start();
   });
 
+  test("an owner that was lost is made anew where the database knows the files", async () => {
+    await using boxes = await startBoxes(postgres);
+    const first = await boxes.start();
+    await first.calls.deploy({ "index.html": "<!doctype html><title>x</title>" });
+    const owner = Buffer.from(boxes.bucket.objects.get("all/owner")!.bytes).toString();
+    boxes.bucket.objects.delete("all/owner");
+    await boxes.start();
+    expect(Buffer.from(boxes.bucket.objects.get("all/owner")!.bytes).toString()).toBe(owner);
+    boxes.bucket.objects.get("all/owner")!.bytes = Buffer.from(`${owner}\n`); // by hand
+    await boxes.start();
+  });
+
+  test("variables of libpq lead to no other database, user or password", async () => {
+    await using boxes = await startBoxes(postgres);
+    const wrong = { PGHOST: "127.0.0.9", PGPORT: "1", PGUSER: "nobody", PGPASSWORD: "x", PGDATABASE: "postgres" };
+    const box = await boxes.start(wrong);
+    const site = await box.calls.deploy({ "index.html": "<!doctype html><title>x</title><p>there" });
+    expect(await (await box.page(site.slug)).text()).toContain("there");
+    expect(((await boxes.sql.unsafe("select count(*)::int as n from sites")) as { n: number }[])[0]!.n).toBe(1);
+  });
+
   test("settings that differ are told by their names, in the log and by svc_settings_differ; what a server has of its own is not", async () => {
     await using boxes = await startBoxes(postgres);
     const first = await boxes.start();
@@ -218,5 +264,31 @@ describe("SCALE 1: servers of one service by their settings", () => {
     expect(await (await box.page(site.slug)).text()).toContain("there");
     for (const pid of childrenOf(workers[0]!))
       expect(readFileSync(`/proc/${pid}/cmdline`, "utf8")).not.toContain("postgres");
+  });
+});
+
+describe("SCALE 1: TLS to the database", () => {
+  test("is by an authority that the system, NODE_EXTRA_CA_CERTS or sslrootcert names, for deploys too; else the start is refused", async () => {
+    await using folder = await temporaryFolder();
+    await chmod(folder.path, 0o711);
+    const [cert, key] = [join(folder.path, "cert.pem"), join(folder.path, "key.pem")];
+    await Promise.all([copyFile(TLS_CERT, cert), copyFile(TLS_KEY, key)]);
+    await chmod(key, 0o600);
+    if (process.getuid?.() === 0) for (const path of [cert, key]) await chown(path, 65_534, 65_534);
+    await using server = await startPostgres(["ssl=on", `ssl_cert_file=${cert}`, `ssl_key_file=${key}`]);
+    await using boxes = await startBoxes(server);
+    const url = `${(await boxes.start()).address.database_url}?sslmode=verify-full`;
+    const ways: Record<string, string>[] = [
+      { SVC_DATABASE_URL: `${url}&sslrootcert=${cert}` },
+      { SVC_DATABASE_URL: url, NODE_EXTRA_CA_CERTS: cert },
+    ];
+    for (const env of ways) {
+      const box = await boxes.start(env);
+      const site = await box.calls.deploy({ "index.html": `<!doctype html><title>x</title><p>${Object.keys(env)}` });
+      expect((await box.page(site.slug)).status).toBe(200);
+    }
+    await expect(boxes.start({ SVC_DATABASE_URL: url })).rejects.toThrow(
+      /The database of SVC_DATABASE_URL cannot be used: its certificate is not trusted/,
+    );
   });
 });

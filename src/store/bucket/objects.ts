@@ -23,12 +23,14 @@ export interface BlobObjects {
   all(): AsyncIterable<{ object: string; at: number }[]>;
   /** Does with an object of its own what deploys do: whether it came back, and whether a second writer was kept off. */
   probe(): Promise<{ gives_back: boolean; keeps_off: boolean }>;
-  /** The id of the service whose the prefix is: `id` where it was nobody's. Throws `BucketTrouble`. */
-  owner(id: string): Promise<string>;
+  /** The id of the service whose the prefix is; null where none says so. Throws `BucketTrouble`. */
+  owner(): Promise<string | null>;
+  /** Makes it that service's, and resolves to its owner: another one where that was quicker. */
+  own(id: string): Promise<string>;
 }
 
 export const objectOf = ({ sha256, blob_no }: BlobName): string => `${sha256}-${blob_no}`;
-const OBJECT = /^[0-9a-f]{64}-\d+$/;
+const OBJECT = /^[0-9a-f]{64}-\d{1,15}$/;
 const keyOf = (object: string): string => `blobs/${object.slice(0, 2)}/${object}`;
 
 const READS = { first_ms: 3000, bytes_per_ms: 1000, pause_ms: 100 };
@@ -68,7 +70,7 @@ export function openObjects({ url, access }: BucketAddress, note: (does: boolean
   const [reads, writes] = [openBucket(url, access, READS), openBucket(url, access, WRITES)];
   const ownerNow = () =>
     reads.call("GET", OWNER, async (answer) =>
-      answer.status === 404 ? null : (await reads.bytesOf(answer, LONGEST_ID)).toString(),
+      answer.status === 404 ? null : (await reads.bytesOf(answer, LONGEST_ID)).toString().trim(),
     );
   return {
     put: (blob, bytes) => asked(writes.call("PUT", keyOf(objectOf(blob)), nothing, sending(bytes))),
@@ -84,7 +86,9 @@ export function openObjects({ url, access }: BucketAddress, note: (does: boolean
         const { contents = [], isTruncated } = await asked(reads.list("blobs/", from));
         yield contents.flatMap(({ key, lastModified }) => {
           const object = key.slice(key.lastIndexOf("/") + 1);
-          return OBJECT.test(object) ? [{ object, at: Date.parse(lastModified ?? "") }] : [];
+          return OBJECT.test(object) && key === reads.prefix + keyOf(object)
+            ? [{ object, at: Date.parse(lastModified ?? "") }]
+            : [];
         });
         from = contents.at(-1)?.key;
         if (isTruncated !== true || from === undefined) return;
@@ -102,9 +106,8 @@ export function openObjects({ url, access }: BucketAddress, note: (does: boolean
       await writes.call("DELETE", key, nothing);
       return { gives_back: found.toString() === word, keeps_off };
     },
-    async owner(id) {
-      const found = await ownerNow();
-      if (found !== null) return found;
+    owner: ownerNow,
+    async own(id) {
       const sent = { body: id, headers: { "if-none-match": "*" } };
       return writes.call("PUT", OWNER, nothing, sent).then(
         () => id,

@@ -118,11 +118,53 @@ export const bucketUpkeep = (backend: Pick<Backend, "db" | "place">, objects: Bl
   missing: async () => (await backend.db.read(() => lost.all())).map(({ sha256 }) => sha256),
 });
 
-/** Past the numbers that objects have: those of a time that a restored database knows nothing of are not given once more. */
+/** Past the numbers that objects have: those of a time that a restored database knows nothing of are not given once more. Far past: numbers
+ *  are given meanwhile, and the sequence never goes back. */
 const numbersPast = statement(
-  `select setval(pg_get_serial_sequence('blobs', 'blob_no'), greatest(?::bigint, (select max(blob_no) from blobs), 1))
-     where ?::bigint > (select coalesce(max(blob_no), 0) from blobs)`,
+  `select setval('blobs_blob_no_seq', ?::bigint + 1000000) from blobs_blob_no_seq where last_value <= ?::bigint`,
 );
+const known = statement<{ n: number }>(
+  `select count(*) as n from unnest(?::text[]) as found (object) where exists (
+     select 1 from blobs where blob_no = split_part(found.object, '-', 2)::bigint and sha256 = split_part(found.object, '-', 1))
+   or exists (select 1 from doomed where doomed.object = found.object)`,
+);
+const stored = statement<{ there: number }>(
+  "select case when exists (select 1 from blobs where stored) then 1 else 0 end as there",
+);
+
+/** Two services in one place would each delete what the other has. Throws a sentence. `takes`: a prefix of nobody's becomes this one's, also
+ *  where its object `owner` was lost and the database knows what is there. */
+export async function refuseForeign(
+  { db }: Pick<Backend, "db">,
+  objects: BlobObjects,
+  { url, id, takes }: { url: string; id: string; takes: boolean },
+): Promise<void> {
+  let owner = await objects.owner();
+  if (owner === null && takes) {
+    const first = await objects.all()[Symbol.asyncIterator]().next();
+    const there = (first.value as { object: string }[] | undefined)?.map(({ object }) => object) ?? [];
+    const { n } = (await db.read(() => known.get(`{${there.join(",")}}`)))!;
+    const { there: has } = (await db.read(() => stored.get()))!;
+    if (there.length > 0 && n === 0) {
+      throw new Error(
+        `${url} of SVC_BLOBS has files of a service that this database does not know: name a prefix of its own.`,
+      );
+    }
+    if (there.length === 0 && has === 1) {
+      throw new Error(
+        `${url} of SVC_BLOBS has none of the files of this database: name the bucket and prefix that its servers have.`,
+      );
+    }
+    owner = await objects.own(id);
+  }
+  if (owner === id) return;
+  throw new Error(
+    owner === null
+      ? `${url} of SVC_BLOBS has no object owner, so nobody knows whose files it has: is this the prefix of your servers?`
+      : `${url} of SVC_BLOBS has the files of another service, with another database: name a prefix of its own.`,
+  );
+}
+
 const unnamed = statement<{ object: string }>(
   `select object from unnest(?::text[]) as found (object) where not exists (
      select 1 from blobs where blob_no = split_part(found.object, '-', 2)::bigint and sha256 = split_part(found.object, '-', 1))

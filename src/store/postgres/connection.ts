@@ -14,6 +14,23 @@ const LIMITS = { statement_timeout: "10000", lock_timeout: "5000", idle_in_trans
 
 export type Wire = Pick<Bun.SQL, "unsafe">;
 
+/** Connects to what the URL says and to nothing else: what it leaves out, and the database even where it names one, Bun 1.4.5 takes from
+ *  variables such as PGDATABASE. */
+export function connectTo(
+  url: string,
+  options: Pick<Bun.SQL.PostgresOrMySQLOptions, "max" | "connectionTimeout" | "connection">,
+) {
+  const { username, password, hostname, port, pathname } = new URL(url);
+  return new Bun.SQL(url, {
+    ...options,
+    hostname: decodeURIComponent(hostname),
+    port: Number(port || 5432),
+    username: decodeURIComponent(username),
+    password: () => decodeURIComponent(password),
+    database: decodeURIComponent(pathname.slice(1)),
+  });
+}
+
 export interface Pool {
   current(): Bun.SQL;
   /** The answer to what was asked of `sql`. Throws `NoAnswer` where none came for so long; what follows is asked on new
@@ -45,7 +62,7 @@ function turns(most: number): <T>(work: () => Promise<T>) => Promise<T> {
 
 /** `most`: connections at once. None is opened before it is needed. */
 export function openPool(url: string, most: number): Pool {
-  const connect = () => new Bun.SQL(url, { max: most, connectionTimeout: CONNECT_S, connection: LIMITS });
+  const connect = () => connectTo(url, { max: most, connectionTimeout: CONNECT_S, connection: LIMITS });
   let sql = connect();
   let closed = false;
 

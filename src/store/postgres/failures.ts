@@ -46,6 +46,10 @@ export function startTrouble(error: unknown): string | null {
   if (state.startsWith("28")) return "it refuses that user or its password.";
   if (state === "42501")
     return `it lets its user make no tables (${String((error as Error).message)}). Let it own the database.`;
+  if (/caFile/.test(String((error as Error | null)?.message))) return "the file of its sslrootcert cannot be read.";
+  if (/CERT|ISSUER/.test(code)) {
+    return `its certificate is not trusted (${code}): name its authority in sslrootcert, and its own host in the address.`;
+  }
   if (code === "ERR_POSTGRES_TLS_NOT_AVAILABLE") return "it speaks no TLS, which its sslmode asks for.";
   if (error instanceof NoAnswer || code === "ERR_POSTGRES_CONNECTION_REFUSED") return "it does not answer.";
   return state === "" && code === "" ? null : `it says ${[state || code, (error as Error).message].join(", ")}`;
@@ -53,7 +57,9 @@ export function startTrouble(error: unknown): string | null {
 
 /** A database that does not let anybody in may do so in a while: it starts, or is being made. */
 export const mayLetIn = (error: unknown): boolean =>
-  isClosed(error) || /^(28|3D|53)/.test(stateOf(error)) || (stateOf(error) === "" && codeOf(error) !== "");
+  isClosed(error) ||
+  /^(28|3D|53)/.test(stateOf(error)) ||
+  (stateOf(error) === "" && codeOf(error) !== "" && !codeOf(error).startsWith("ERR_INVALID"));
 
 /** The answer to a caller, with the error as its `cause`; what is no fault of the server's comes back as it is. */
 export function databaseRefusal(error: unknown): unknown {

@@ -1,7 +1,7 @@
 /** The schema of a PostgreSQL database (SCALE 7), brought up to date in numbered steps: the first one is the whole of what SQLite has at
  *  its number. */
 import { mono } from "./box-page.ts";
-import { CONNECT_S } from "./connection.ts";
+import { CONNECT_S, connectTo } from "./connection.ts";
 import { mayLetIn, NoAnswer, startTrouble } from "./failures.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
@@ -82,7 +82,7 @@ export async function patiently<T>(work: () => Promise<T>, passes: (error: unkno
 
 /** Connected, without the limits of a service: a second migrator waits for the first, and a step may take long. */
 async function reached<T>(url: string, work: (sql: Bun.SQL) => Promise<T>): Promise<T> {
-  const sql = new Bun.SQL(url, { max: 1, connectionTimeout: CONNECT_S });
+  const sql = connectTo(url, { max: 1, connectionTimeout: CONNECT_S });
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(new NoAnswer("the database does not answer")), 1000 * CONNECT_S);
   try {
@@ -103,10 +103,14 @@ async function saying<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function ready(sql: Bun.SQL): Promise<string> {
-  await migrate(sql);
+async function serviceId(sql: Bun.SQL): Promise<string> {
   const [found] = (await sql.unsafe("select id from service")) as { id: string }[];
   return found!.id;
+}
+
+async function ready(sql: Bun.SQL): Promise<string> {
+  await migrate(sql);
+  return serviceId(sql);
 }
 
 /** Readies the database for a server that starts, and resolves to the id of the service that it holds. Throws a sentence. */
@@ -118,13 +122,14 @@ export const prepareDatabase = (url: string): Promise<string> =>
     ),
   );
 
-async function refuseUnlessKnown(sql: Bun.SQL): Promise<void> {
+async function knownService(sql: Bun.SQL): Promise<string> {
   const [table] = (await sql.unsafe("select to_regclass('schema_steps') is not null as there")) as { there: boolean }[];
   if (!table!.there) throw new Error("There is no service in the database of SVC_DATABASE_URL: start the server once.");
   const { step } = await stepsOf(sql);
-  if (step >= KNOWN) return;
-  throw new Error("The database of SVC_DATABASE_URL is of an older svc-server: start this version first.");
+  if (step < KNOWN)
+    throw new Error("The database of SVC_DATABASE_URL is of an older svc-server: start this version first.");
+  return serviceId(sql);
 }
 
-/** Finds a service that this program knows, for a command. Throws a sentence. */
-export const findService = (url: string): Promise<void> => saying(reached(url, refuseUnlessKnown));
+/** The id of a service that this program knows, for a command. Throws a sentence. */
+export const findService = (url: string): Promise<string> => saying(reached(url, knownService));

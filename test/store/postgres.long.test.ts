@@ -56,10 +56,11 @@ describe("SCALE 7: the schema", () => {
         "doomed.object not null text",
         ...["only_row", "n"].map((column) => `changes.${column} not null integer`),
         ...["box", "seen"].map((column) => `boxes.${column} not null integer`),
-        ...["host", "version", "base_url", "sites_domain"].map((column) => `boxes.${column} not null text`),
+        ...["host", "version", "base_url", "sites_domain", "settings"].map((column) => `boxes.${column} not null text`),
         ...["started_at", "beat_at"].map((column) => `boxes.${column} not null timestamp with time zone`),
         ...["hit_no", "at", "ends_at"].map((column) => `hits.${column} not null integer`),
         "hits.key not null text",
+        ...["service.only_row not null integer", "service.id not null text"],
         ...["name", "body"].map((column) => `shared_files.${column} not null text`),
         ...["turns.name not null text", "turns.box not null integer", "turns.until not null timestamp with time zone"],
       ];

@@ -33,8 +33,9 @@ const FEW_PASSES_MS = 1e-5;
 /** The two are measured anew so often: what else the machine does, and collections of garbage, hit one of them alone. */
 const ROUNDS = 15;
 
-/** Long work needs no second look: chance is a small part of it. */
+/** Of long work chance is a small part: it is looked at anew only where it seems too slow. */
 const LONG_MS = 100;
+const LONG_ROUNDS = 5;
 
 /** How often the work must be done to be measured, and how many times that is measured. Warms it up as well. */
 function measureOf(work: () => unknown): { times: number; runs: number } {
@@ -77,7 +78,7 @@ export function expectLinear<T>(size: number, inputOf: (size: number) => T, work
     repeated(() => work(whole), times),
     {
       runs,
-      rounds: runs > 1 ? ROUNDS : 1,
+      rounds: runs > 1 ? ROUNDS : LONG_ROUNDS,
       enough: (part) => Math.max(LIMIT * part, FEW_PASSES_MS * size * times),
     },
   );

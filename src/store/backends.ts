@@ -137,8 +137,8 @@ export interface Joining extends BoxFacts {
   machine: () => number;
   /** Hears of times at which the database did not answer. */
   failed(error: unknown, in_a_row: number): void;
-  /** Hears in a sentence of what an operator should set right. */
-  tell(sentence: string): void;
+  /** Hears of another box whose settings of these names are others. */
+  tell(host: string, names: string): void;
 }
 
 /** Locks and readies the data directory, and the database where it is another's; there it joins the boxes of the service. Close what is

@@ -138,7 +138,7 @@ export const boxOf = (config: Config, log: Log, clocks: Pick<Joining, "now" | "m
   settings: sharedSettings(config),
   turns: turnsOf(config),
   failed: loggedBy(log, "the database that all boxes share"),
-  tell: (sentence) => log.event(sentence),
+  tell: (host, names) => log.event(`${host} has other settings than this server: ${names}`),
 });
 
 /** Starts the clock of each job that is turned on. `config`: with the addresses under which the sites are reached. `fatal`

@@ -143,8 +143,8 @@ interface BoxParts {
   copyFiles(pool: Pool): Promise<void>;
   /** Hears of beats that did not go well, and of files that could not be copied. */
   failed(error: unknown, in_a_row: number): void;
-  /** Hears in a sentence of what an operator should set right. */
-  tell(sentence: string): void;
+  /** Hears of another box whose settings of these names are others. */
+  tell(host: string, names: string): void;
 }
 
 /** 53 bits, for a number of JavaScript. */
@@ -317,7 +317,7 @@ const otherBoxes = (pool: Pool, id: string): Promise<OtherBox[]> => ask<OtherBox
 function tellDifference({ settings }: BoxFacts, other: OtherBox, tell: BoxParts["tell"]): void {
   const [own, others] = [settings, other.settings].map((text) => JSON.parse(text) as Record<string, unknown>);
   const names = Object.keys({ ...own, ...others }).filter((name) => own![name] !== others![name]);
-  if (names.length > 0) tell(`${other.host} has other settings than this server: ${names.join(", ")}`);
+  if (names.length > 0) tell(other.host, names.join(", "));
 }
 
 /** Two addresses of one service would each answer with links to itself. */

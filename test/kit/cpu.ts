@@ -33,7 +33,7 @@ const FEW_PASSES_MS = 1e-5;
 /** The two are measured anew so often: what else the machine does, and collections of garbage, hit one of them alone. */
 const ROUNDS = 15;
 
-/** Of long work chance is a small part: it is looked at anew only where it seems too slow. */
+/** Chance is a small part of long work: it is looked at anew only where it seems too slow. */
 const LONG_MS = 100;
 const LONG_ROUNDS = 5;
 

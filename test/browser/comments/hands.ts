@@ -37,7 +37,7 @@ const TWO_FRAMES = "new Promise((drawn) => requestAnimationFrame(() => requestAn
 /** A thing that is never the topmost at its place is pressed all the same: whether that works is the test's question. */
 const FRAMES = 100;
 
-/** Where it stands when it no longer moves and nothing lies over it, as whoever aims at it waits for. On a busy machine a
+/** Its place once it no longer moves and nothing lies over it, as whoever aims at it waits for. On a busy machine a
  *  panel that slides in stands still between two of its frames, so frames are what is waited for. */
 async function restingBox(browser: Browser, thing: Thing): Promise<Box> {
   let before = await boxOf(browser, thing);

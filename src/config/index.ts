@@ -3,9 +3,9 @@
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
-import { isInside, namesBucket } from "./setting.ts";
+import { isInside, namesBucket, type Setting } from "./setting.ts";
 import { SETTINGS, type Values } from "./settings.ts";
-import { OF_SHARED_ALONE, type SharedStore, sharedStore, unfitShared } from "./shared.ts";
+import { type SharedStore, sharedStore, unfitShared } from "./shared.ts";
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -77,9 +77,9 @@ function readFlags(argv: readonly string[]): Map<SettingName, string> {
 }
 
 function readOne(key: SettingName, flags: Map<SettingName, string>, env: Env): unknown {
-  if (!env["SVC_DATABASE_URL"] && OF_SHARED_ALONE.includes(key)) return SETTINGS[key].parse(SETTINGS[key].fallback!);
-  const { variables, fallback, parse, allowed, flag, secret } = SETTINGS[key];
-  const variable = variables.find((name) => env[name] !== undefined && env[name] !== "");
+  const { variables, fallback, parse, allowed, flag, secret, only_with }: Setting<unknown> = SETTINGS[key];
+  const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== "";
+  const variable = only_with === undefined || isSet(only_with) ? variables.find(isSet) : undefined;
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
   if (text === null) return null;
   const value = parse(text);

@@ -15,6 +15,8 @@ export interface Setting<T> {
   allowed: string;
   /** Undefined for a value that is not allowed. */
   parse: (text: string) => T | undefined;
+  /** The variable without which this one is not even read. */
+  only_with?: string;
   /** Writes a number with its unit. */
   show?: (value: number) => string;
   secret?: true;

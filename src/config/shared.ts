@@ -71,6 +71,7 @@ export const SHARED_SETTINGS = {
     allowed: "a size such as 500MB or 10GB",
     parse: quotaSize,
     show: sizeText,
+    only_with: "SVC_DATABASE_URL",
   }),
   stale: variable("STALE", {
     fallback: "1d",
@@ -78,6 +79,7 @@ export const SHARED_SETTINGS = {
     allowed: DURATION,
     parse: duration,
     show: durationText,
+    only_with: "SVC_DATABASE_URL",
   }),
   s3_endpoint: setting({
     flag: null,
@@ -99,9 +101,6 @@ export const SHARED_SETTINGS = {
   secret_access_key: secretOf("AWS_SECRET_ACCESS_KEY", "its secret key"),
   session_token: secretOf("AWS_SESSION_TOKEN", "session token of a key that ends"),
 };
-
-/** Those that are not even read without a database. */
-export const OF_SHARED_ALONE: readonly string[] = ["cache_bytes", "stale"] satisfies (keyof typeof SHARED_SETTINGS)[];
 
 /** The place of the state that boxes share. */
 export interface SharedStore {

@@ -4,7 +4,7 @@ import { existsSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import { type Config } from "../config/index.ts";
+import type { Config } from "../config/index.ts";
 import { bucketAccess } from "../config/shared.ts";
 import { slotOf } from "../run/metrics.ts";
 import { backupPlaces, openOperations, type Operations, restoreFrom, snapshots } from "../store/operations.ts";

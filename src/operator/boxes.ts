@@ -45,18 +45,11 @@ async function asked<T>({ config, now }: Patient, ask: (shared: SharedOperations
 }
 
 const SLOW_MS = 20;
-const MOST_AHEAD_MS = 30_000;
 
 async function database(patient: Patient): Promise<Finding> {
   const look = await asked(patient, (shared) => shared.look());
-  const { version, answers_in_ms, connections, max_connections, fsync, synchronous_commit, ahead_ms } = look;
+  const { version, answers_in_ms, connections, max_connections, fsync, synchronous_commit } = look;
   const state = `PostgreSQL ${version} answers in ${answers_in_ms.toFixed(1)} ms, with ${connections} of ${max_connections} connections in use`;
-  if (Math.abs(ahead_ms) > MOST_AHEAD_MS) {
-    return {
-      status: "fail",
-      message: `${state}. Its clock is ${Math.round(ahead_ms / 1000)} s ahead of this machine's: set both.`,
-    };
-  }
   if (fsync !== "on" || synchronous_commit === "off") {
     const lost =
       fsync === "on" ? "synchronous_commit is off: a crash loses deploys" : "fsync is off: a power cut loses all";

@@ -62,13 +62,13 @@ export const doctor: OperatorCommand = {
     const table = Object.entries({ ...CHECKS, ...(patient.config.shared && SHARED_CHECKS) });
     const found = table.map(async ([check, look]) => ({ check, ...(await carryOut(look, patient)) }));
     const findings = await Promise.all(found);
-    const line = ([check, status, message]: string[]) =>
-      `${status!.padEnd(4)}  ${check!.padEnd(11)}  ${visible(message!)}\n`;
-    print(given.json ? json(findings) : findings.map((one) => line([one.check, one.status, one.message])).join(""));
+    print(given.json ? json(findings) : findings.map(lineOf).join(""));
     return findings.some(({ status }) => status === "fail") ? 1 : 0;
   },
 };
 
+const lineOf = ({ check, status, message }: Finding & { check: string }): string =>
+  `${status.padEnd(4)}  ${check.padEnd(11)}  ${visible(message)}\n`;
 type Check = (patient: Patient) => Finding | Promise<Finding>;
 
 // Checks whether the machine is fit for a server: room on the disk, the right time, and files that are its user's alone.

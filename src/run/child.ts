@@ -279,7 +279,7 @@ export function startCalledChild<Job, Answer>(
 export type ServerChild = Bun.Subprocess<"ignore", "inherit", "inherit">;
 
 /** The question of a process that was started so for what it shall do, and its word that it does it. */
-export const [ASKS, DOES] = ["orders?", "ready"];
+export const [ASKS, IS_READY] = ["orders?", "ready"];
 
 /** Starts this very server once more, also after an upgrade has put another file in its place: that one would bring the
  *  database up to date under the others. `orders` go to it by message, for they may be secret. Resolves when it does what it

@@ -2,7 +2,7 @@
  *  workers, replaces one that dies, and on SIGHUP replaces them one by one (RELIABILITY 2, Start). */
 import { type Config, type Env, isSecure, storeAddress, withAddresses, withoutSecrets } from "../config/index.ts";
 import { createLog, type Log } from "../run/log.ts";
-import { ASKS, DOES, type ServerChild, startServerChild } from "../run/child.ts";
+import { ASKS, IS_READY, type ServerChild, startServerChild } from "../run/child.ts";
 import { every, loggedBy } from "../run/every.ts";
 import { WORKER_COMMAND } from "../run/program.ts";
 import { listenPatiently } from "./listener.ts";
@@ -152,6 +152,6 @@ export async function runWorker(now: () => number): Promise<{ stop(): Promise<vo
   process.once("message", (config: Config) => orders.resolve(config));
   process.send!(ASKS);
   const service = await startWorker(await orders.promise, now);
-  process.send!(DOES);
+  process.send!(IS_READY);
   return service;
 }

@@ -17,7 +17,7 @@ import { forgetUncountedSites } from "./sqlite/stats.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
 import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
-import { type BoxFacts, boxRows, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
+import { type BoxFacts, boxRows, type BoxSurroundings, isDone, NO_BOX, othersHave, startBox } from "./postgres/box.ts";
 import { type BoxPage, openBoxPage, prepareBoxPage } from "./postgres/box-page.ts";
 import { lookAtServer, openPool, type Pool } from "./postgres/connection.ts";
 import { databaseRefusal } from "./postgres/failures.ts";
@@ -47,16 +47,10 @@ export const addressOf = ({ data_dir, database_url, bucket, stale_ms }: StoreAdd
 
 const STALE_MS = UNIT_MS.d;
 
-function bucketBlobs(
-  data_dir: string,
-  db: Db,
-  bucket: BucketAddress,
-  serviceId: () => Promise<string>,
-  { noteBucket, noteCache: note }: BoxPage,
-) {
+function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress, { noteBucket, noteCache: note }: BoxPage) {
   const [objects, cache] = [openObjects(bucket, noteBucket), openCache(data_dir, bucket.cache_bytes, { note })];
   const place = bucketPlace(db, objects, cache);
-  const refuse = async () => refuseForeign({ db }, objects, { url: bucket.url, id: await serviceId(), takes: false });
+  const refuse = () => refuseForeign({ db }, objects, { url: bucket.url, takes: false });
   const strays = (now: number, removes: boolean) => strayObjects({ db }, objects, now, removes);
   return { refuse, place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects), strays };
 }
@@ -93,7 +87,7 @@ function openOnServer(
   const { strays, refuse, ...blobs } =
     bucket === undefined
       ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {} }
-      : bucketBlobs(data_dir, db, bucket, () => findService(database_url), generation);
+      : bucketBlobs(data_dir, db, bucket, generation);
   return {
     data_dir,
     now: same_now,
@@ -107,7 +101,7 @@ function openOnServer(
     shared: {
       figures: generation.figures,
       boxes: () => boxRows(pool).catch(refused),
-      look: () => lookAtServer(pool, now).catch(refused),
+      look: () => lookAtServer(pool).catch(refused),
       refuseForeign: refuse,
       strays: (removes) => strays(same_now(), removes),
     },
@@ -131,15 +125,7 @@ export function openBackend(address: StoreAddress, now: () => number, opening: O
 }
 
 /** A server's place among the boxes of its service, where that has several. */
-export interface Joining extends BoxFacts {
-  now: () => number;
-  /** The machine's own clock, which tells how far the database's is ahead. */
-  machine: () => number;
-  /** Hears of times at which the database did not answer. */
-  failed(error: unknown, in_a_row: number): void;
-  /** Hears of another box whose settings of these names are others. */
-  tell(host: string, names: string): void;
-}
+export type Joining = BoxFacts & BoxSurroundings;
 
 /** Locks and readies the data directory, and the database where it is another's; there it joins the boxes of the service. Close what is
  *  returned when the server ends. */
@@ -149,11 +135,11 @@ export async function prepareStore(
   preparing: Preparing = {},
 ): Promise<{ close(): void | Promise<void> }> {
   if (database_url === undefined) return prepareDataDir(data_dir, preparing);
-  const id = await prepareDatabase(database_url);
+  await prepareDatabase(database_url);
   const pool = openPool(database_url, 2);
   let folder: { close(): void } | undefined;
   try {
-    if (bucket !== undefined) await takeBucket(pool, bucket, id);
+    if (bucket !== undefined) await takeBucket(pool, bucket);
     folder = prepareFolder(data_dir, preparing);
     const n = await makeAlike(pool, data_dir, () => readyAlike(data_dir, preparing));
     if (n !== null) await othersHave(pool, n, NO_BOX);
@@ -168,9 +154,9 @@ export async function prepareStore(
 }
 
 /** A bucket that does not answer yet is asked for a while. */
-async function takeBucket(pool: Pool, bucket: BucketAddress, id: string): Promise<void> {
+async function takeBucket(pool: Pool, bucket: BucketAddress): Promise<void> {
   const [db, objects] = [postgresDb(pool, withoutPage()), openObjects(bucket)];
-  await patiently(() => refuseForeign({ db }, objects, { url: bucket.url, id, takes: true }), isBucketTrouble).catch(
+  await patiently(() => refuseForeign({ db }, objects, { url: bucket.url, takes: true }), isBucketTrouble).catch(
     (error: Error) => {
       const trouble = troubleOf(error);
       throw trouble === null ? error : new Error(`The bucket of SVC_BLOBS cannot be used: ${trouble.message}`);

@@ -152,6 +152,6 @@ export function openOperations({ now, tell, ...address }: OpenedBy): Operations 
 
 /** The same for a command: it finds a service, and its database is one that this program knows. Throws a sentence. */
 export async function openFound(opened: OpenedBy): Promise<Operations> {
-  if (opened.database_url !== undefined) await findService(opened.database_url);
+  if (opened.database_url !== undefined) await findService(opened.database_url, opened.now);
   return openOperations(opened);
 }

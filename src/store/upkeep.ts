@@ -70,8 +70,6 @@ export interface ServerLook {
   max_connections: number;
   /** Milliseconds of one question and its answer. */
   answers_in_ms: number;
-  /** Milliseconds that its clock is ahead. */
-  ahead_ms: number;
 }
 
 /** The state of several servers as its operator asks about it. */

@@ -2,7 +2,9 @@
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { read } from "../kit/database.ts";
 import { settingsOf } from "../kit/database-server.ts";
+import { ROOT } from "../kit/paths.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
 import { run, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
@@ -104,7 +106,20 @@ test("brands takes a list from a file, for every server; one that cannot be read
   expect((await command(["brands"])).stdout).toBe(await readFile(good, "utf8"));
 });
 
-test("brands sets those of a data directory too", async () => {
+test.each(["sites", "gc", "hold 1h", "doctor --json"])(
+  "%s on a machine whose clock is 40 s off is refused",
+  async (words) => {
+    const clock = join(folder.path, "clock.ts");
+    await writeFile(clock, "const { now } = Date;\nDate.now = () => now() - 40_000;\n");
+    const source = [process.execPath, "--preload", clock, join(ROOT, "server.ts")];
+    const done = await run([...source, ...words.split(" ")], { env: elsewhere() });
+    const sentence = "The clock of this machine is 40 s behind that of the database (SVC_DATABASE_URL): set the clocks";
+    expect(`${done.stdout}${done.stderr}`).toContain(sentence);
+    expect(done.code).toBe(1);
+  },
+);
+
+test("brands sets those of a data directory too, and hold holds there", async () => {
   const data_dir = join(folder.path, "own");
   const flags = ["--data-dir", data_dir, "--port", "0", "--log", "off"];
   const server = Bun.spawn([...SVC_SERVER, ...flags], { stdout: "pipe", stderr: "ignore" });
@@ -113,6 +128,11 @@ test("brands sets those of a data directory too", async () => {
   await writeFile(list, "acme acme.example\n");
   expect((await run([...SVC_SERVER, "brands", list, "--data-dir", data_dir])).code).toBe(0);
   expect((await run([...SVC_SERVER, "brands", "--data-dir", data_dir])).stdout).toBe("acme acme.example\n");
+  const holds = () => read<{ n: number }>(data_dir, "select count(*) as n from holds where expires_at > ?", Date.now());
+  expect((await run([...SVC_SERVER, "hold", "1h", "--data-dir", data_dir])).code).toBe(0);
+  expect(holds()).toEqual([{ n: 1 }]);
+  expect((await run([...SVC_SERVER, "hold", "off", "--data-dir", data_dir])).code).toBe(0);
+  expect(holds()).toEqual([{ n: 0 }]);
   server.kill("SIGTERM");
   await server.exited;
 });

@@ -26,6 +26,15 @@ const another = ({ address }: TestBox, data_dir: string): Record<string, string>
   SVC_SITES_DOMAIN: "sites.test",
 });
 
+/** A database in which that was done. */
+async function databaseWith(...statements: string[]): Promise<string> {
+  const url = await postgres.database();
+  const sql = postgres.sql(url);
+  for (const statement of statements) await sql.unsafe(statement);
+  await sql.close();
+  return url;
+}
+
 /** A start that ends: its sentence and exit code. */
 const refusedStart = (env: Record<string, string>) => run([...SVC_SERVER, "--port", "0", "--log", "off"], { env });
 
@@ -130,24 +139,19 @@ describe("SCALE 1: a start is refused with exit code 1 and a sentence without th
     [
       "a database of a newer program",
       "The database was written by a newer svc-server (schema 99, this one knows",
-      async (env) => {
-        const url = await postgres.database();
-        const sql = postgres.sql(url);
-        await sql.unsafe("create table schema_steps (step bigint, needs bigint, at timestamptz)");
-        await sql.unsafe("insert into schema_steps (step, needs) values (99, 99)");
-        await sql.close();
-        return { ...env, SVC_DATABASE_URL: url };
-      },
+      async (env) => ({
+        ...env,
+        SVC_DATABASE_URL: await databaseWith(
+          "create table schema_steps (step bigint, needs bigint, at timestamptz)",
+          "insert into schema_steps (step, needs) values (99, 99)",
+        ),
+      }),
     ],
     [
       "a user who may make no tables",
       "The database of SVC_DATABASE_URL cannot be used: it lets its user make no tables",
       async (env) => {
-        const url = await postgres.database();
-        const sql = postgres.sql(url);
-        await sql.unsafe("create role guest login");
-        await sql.unsafe("revoke create on schema public from public");
-        await sql.close();
+        const url = await databaseWith("create role guest login", "revoke create on schema public from public");
         return { ...env, SVC_DATABASE_URL: url.replace("svc@", "guest@") };
       },
     ],

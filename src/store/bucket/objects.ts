@@ -96,15 +96,21 @@ export function openObjects({ url, access }: BucketAddress, note: (does: boolean
     },
     async probe() {
       const [key, word] = [`probe-${randomName(12)}`, randomName(12)];
+      const remove = () => writes.call("DELETE", key, nothing);
       await writes.call("PUT", key, nothing, sending(Buffer.from(word) as Bytes));
-      const found = await reads.call("GET", key, (answer) => reads.bytesOf(answer, word.length));
-      const again = writes.call("PUT", key, nothing, { body: word, headers: { "if-none-match": "*" } });
-      const keeps_off = await again.then(
-        () => false,
-        (error: unknown) => error instanceof BucketTrouble && error.message.includes(" 412"),
-      );
-      await writes.call("DELETE", key, nothing);
-      return { gives_back: found.toString() === word, keeps_off };
+      try {
+        const found = await reads.call("GET", key, (answer) => reads.bytesOf(answer, word.length));
+        const again = writes.call("PUT", key, nothing, { body: word, headers: { "if-none-match": "*" } });
+        const keeps_off = await again.then(
+          () => false,
+          (error: unknown) => error instanceof BucketTrouble && error.message.includes(" 412"),
+        );
+        await remove();
+        return { gives_back: found.toString() === word, keeps_off };
+      } catch (error) {
+        await remove().catch(() => {}); // what is told is why it went no further
+        throw error;
+      }
     },
     owner: ownerNow,
     async own(id) {

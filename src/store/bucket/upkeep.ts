@@ -123,11 +123,13 @@ export const bucketUpkeep = (backend: Pick<Backend, "db" | "place">, objects: Bl
 const numbersPast = statement(
   `select setval('blobs_blob_no_seq', ?::bigint + 1000000) from blobs_blob_no_seq where last_value <= ?::bigint`,
 );
-const known = statement<{ n: number }>(
-  `select count(*) as n from unnest(?::text[]) as found (object) where exists (
+const IS_KNOWN = `(exists (
      select 1 from blobs where blob_no = split_part(found.object, '-', 2)::bigint and sha256 = split_part(found.object, '-', 1))
-   or exists (select 1 from doomed where doomed.object = found.object)`,
+   or exists (select 1 from doomed where doomed.object = found.object))`;
+const known = statement<{ n: number }>(
+  `select count(*) as n from unnest(?::text[]) as found (object) where ${IS_KNOWN}`,
 );
+const service = statement<{ id: string }>("select id from service");
 const stored = statement<{ there: number }>(
   "select case when exists (select 1 from blobs where stored) then 1 else 0 end as there",
 );
@@ -137,8 +139,9 @@ const stored = statement<{ there: number }>(
 export async function refuseForeign(
   { db }: Pick<Backend, "db">,
   objects: BlobObjects,
-  { url, id, takes }: { url: string; id: string; takes: boolean },
+  { url, takes }: { url: string; takes: boolean },
 ): Promise<void> {
+  const { id } = (await db.read(() => service.get()))!;
   let owner = await objects.owner();
   if (owner === null && takes) {
     const first = await objects.all()[Symbol.asyncIterator]().next();
@@ -166,9 +169,7 @@ export async function refuseForeign(
 }
 
 const unnamed = statement<{ object: string }>(
-  `select object from unnest(?::text[]) as found (object) where not exists (
-     select 1 from blobs where blob_no = split_part(found.object, '-', 2)::bigint and sha256 = split_part(found.object, '-', 1))
-   and not exists (select 1 from doomed where doomed.object = found.object)`,
+  `select object from unnest(?::text[]) as found (object) where not ${IS_KNOWN}`,
 );
 const STRAY_MS = UNIT_MS.h;
 

@@ -3,7 +3,7 @@
 import { randomBlock } from "../../base/random.ts";
 import { every } from "../../run/every.ts";
 import { type BoxPage, type Moment, mono } from "./box-page.ts";
-import { ask, openPool, type Pool } from "./connection.ts";
+import { ask, openPool, type Pool, refuseClock } from "./connection.ts";
 import type { BoxRow } from "../upkeep.ts";
 import { isClosed, isRefused } from "./failures.ts";
 
@@ -132,19 +132,23 @@ export interface BoxFacts {
   turns: readonly string[];
 }
 
-interface BoxParts {
-  pool: Pool;
-  page: BoxPage;
-  facts: BoxFacts;
+/** The clocks that a box goes by, and its operator. */
+export interface BoxSurroundings {
   now: () => number;
   /** This machine's own clock, which tells how far the database's is ahead. */
   machine: () => number;
-  /** Brings the files that all boxes share up to date. */
-  copyFiles(pool: Pool): Promise<void>;
   /** Hears of beats that did not go well, and of files that could not be copied. */
   failed(error: unknown, in_a_row: number): void;
   /** Hears of another box whose settings of these names are others. */
   tell(host: string, names: string): void;
+}
+
+interface BoxParts extends BoxSurroundings {
+  pool: Pool;
+  page: BoxPage;
+  facts: BoxFacts;
+  /** Brings the files that all boxes share up to date. */
+  copyFiles(pool: Pool): Promise<void>;
 }
 
 /** 53 bits, for a number of JavaScript. */
@@ -330,17 +334,6 @@ function refuseAddress({ base_url, sites_domain }: BoxFacts, others: readonly Ot
   );
 }
 
-/** A start is refused where the clocks are further apart. */
-const MOST_AHEAD_MS = 30_000;
-
-function refuseClock(ahead_ms: number): void {
-  if (Math.abs(ahead_ms) <= MOST_AHEAD_MS) return;
-  const [seconds, way] = [Math.round(Math.abs(ahead_ms) / 1000), ahead_ms > 0 ? "behind" : "ahead of"];
-  throw new Error(
-    `The clock of this machine is ${seconds} s ${way} that of the database (SVC_DATABASE_URL): set the clocks, then start again.`,
-  );
-}
-
 /** One listens. */
 const CONNECTIONS = 2;
 
@@ -349,7 +342,7 @@ export async function startBox(
   url: string,
   facts: BoxFacts,
   page: BoxPage,
-  parts: Pick<BoxParts, "now" | "machine" | "copyFiles" | "failed" | "tell">,
+  parts: BoxSurroundings & Pick<BoxParts, "copyFiles">,
 ): Promise<{ close(): Promise<void> }> {
   const pool = openPool(url, CONNECTIONS);
   const box = randomBox();

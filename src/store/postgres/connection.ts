@@ -119,16 +119,31 @@ const LOOK_MS = 3000;
 const LOOK = `select current_setting('server_version') as version, current_setting('fsync') as fsync,
     current_setting('synchronous_commit') as synchronous_commit,
     (select count(*)::int from pg_stat_activity where backend_type = 'client backend') as connections,
-    current_setting('max_connections')::int as max_connections,
-    extract(epoch from clock_timestamp())::float8 * 1000 as database_now`;
+    current_setting('max_connections')::int as max_connections`;
 
-/** The database server itself, by the clock `machine`. */
-export async function lookAtServer(pool: Pool, machine: () => number): Promise<ServerLook> {
+/** The database server itself. */
+export async function lookAtServer(pool: Pool): Promise<ServerLook> {
   await ask(pool, LOOK_MS, "select 1"); // the connection is no part of it
-  const [began, sent_at] = [mono(), machine()];
-  const [{ database_now, ...look }] = (await ask(pool, LOOK_MS, LOOK)) as [
-    Omit<ServerLook, "answers_in_ms" | "ahead_ms"> & { database_now: number },
-  ];
-  const took_ms = mono() - began;
-  return { ...look, answers_in_ms: took_ms, ahead_ms: database_now - (sent_at + took_ms / 2) };
+  const began = mono();
+  const [look] = await ask<Omit<ServerLook, "answers_in_ms">>(pool, LOOK_MS, LOOK);
+  return { ...look!, answers_in_ms: mono() - began };
+}
+
+/** How far the database's clock is ahead of the clock `machine`, in milliseconds, but for the way of the answer. */
+export async function aheadOf(sql: Wire, machine: () => number): Promise<number> {
+  const [found] = (await sql.unsafe("select extract(epoch from clock_timestamp())::float8 * 1000 as now")) as {
+    now: number;
+  }[];
+  return found!.now - machine();
+}
+
+/** A start, or a command, is refused where the clocks are further apart. */
+const MOST_AHEAD_MS = 30_000;
+
+export function refuseClock(ahead_ms: number): void {
+  if (Math.abs(ahead_ms) <= MOST_AHEAD_MS) return;
+  const [seconds, way] = [Math.round(Math.abs(ahead_ms) / 1000), ahead_ms > 0 ? "behind" : "ahead of"];
+  throw new Error(
+    `The clock of this machine is ${seconds} s ${way} that of the database (SVC_DATABASE_URL): set the clocks, then start again.`,
+  );
 }

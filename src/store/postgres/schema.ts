@@ -1,7 +1,7 @@
 /** The schema of a PostgreSQL database (SCALE 7), brought up to date in numbered steps: the first one is the whole of what SQLite has at
  *  its number. */
 import { mono } from "./box-page.ts";
-import { CONNECT_S, connectTo } from "./connection.ts";
+import { aheadOf, CONNECT_S, connectTo, refuseClock } from "./connection.ts";
 import { mayLetIn, NoAnswer, startTrouble } from "./failures.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
@@ -103,33 +103,24 @@ async function saying<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-async function serviceId(sql: Bun.SQL): Promise<string> {
-  const [found] = (await sql.unsafe("select id from service")) as { id: string }[];
-  return found!.id;
-}
-
-async function ready(sql: Bun.SQL): Promise<string> {
-  await migrate(sql);
-  return serviceId(sql);
-}
-
-/** Readies the database for a server that starts, and resolves to the id of the service that it holds. Throws a sentence. */
-export const prepareDatabase = (url: string): Promise<string> =>
+/** Readies the database for a server that starts. Throws a sentence. */
+export const prepareDatabase = (url: string): Promise<void> =>
   saying(
     patiently(
-      () => reached(url, ready),
+      () => reached(url, migrate),
       (error) => error instanceof NoAnswer || mayLetIn(error),
     ),
   );
 
-async function knownService(sql: Bun.SQL): Promise<string> {
+async function refuseUnknown(sql: Bun.SQL, machine: () => number): Promise<void> {
   const [table] = (await sql.unsafe("select to_regclass('schema_steps') is not null as there")) as { there: boolean }[];
   if (!table!.there) throw new Error("There is no service in the database of SVC_DATABASE_URL: start the server once.");
   const { step } = await stepsOf(sql);
   if (step < KNOWN)
     throw new Error("The database of SVC_DATABASE_URL is of an older svc-server: start this version first.");
-  return serviceId(sql);
+  refuseClock(await aheadOf(sql, machine));
 }
 
-/** The id of a service that this program knows, for a command. Throws a sentence. */
-export const findService = (url: string): Promise<string> => saying(reached(url, knownService));
+/** Finds a service that this program knows, for a command by the clock `machine`. Throws a sentence. */
+export const findService = (url: string, machine: () => number): Promise<void> =>
+  saying(reached(url, (sql) => refuseUnknown(sql, machine)));

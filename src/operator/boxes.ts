@@ -51,9 +51,8 @@ async function database(patient: Patient): Promise<Finding> {
   const { version, answers_in_ms, connections, max_connections, fsync, synchronous_commit } = look;
   const state = `PostgreSQL ${version} answers in ${answers_in_ms.toFixed(1)} ms, with ${connections} of ${max_connections} connections in use`;
   if (fsync !== "on" || synchronous_commit === "off") {
-    const lost =
-      fsync === "on" ? "synchronous_commit is off: a crash loses deploys" : "fsync is off: a power cut loses all";
-    return { status: "fail", message: `${state}. Its ${lost} that were answered. Turn it on.` };
+    const off = fsync === "on" ? "synchronous_commit is off: a crash" : "fsync is off: a power cut";
+    return { status: "fail", message: `${state}. Its ${off} loses deploys that were answered. Turn it on.` };
   }
   if (connections > 0.8 * max_connections) return { status: "warn", message: `${state}: raise max_connections.` };
   if (answers_in_ms > SLOW_MS) {

@@ -196,7 +196,8 @@ export const commandsHelp = (commands = COMMANDS): string =>
 
 /** Commands that do not work on the data directory of a running server. */
 const ALONE = ["restore", "dns-hook"];
-const BESIDE_SERVER = "Works on the data directory (--data-dir, SVC_DATA_DIR), also while the server runs.\n";
+const BESIDE_SERVER =
+  "Works on the data directory (--data-dir, SVC_DATA_DIR), or what SVC_DATABASE_URL and SVC_BLOBS name, also while the server runs.\n";
 
 const helpOf = (command: OperatorCommand): string =>
   `Usage: svc-server ${usageOf(command)} [--data-dir <folder>]

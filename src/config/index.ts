@@ -122,10 +122,10 @@ export const isSecure = ({ tls_cert, acme, dns_hook }: Pick<Values, "tls_cert" |
 function refuseUnfitShared(values: Values): void {
   const why = unfitShared(values);
   if (why !== null) throw new ConfigError(why);
-  if (values.database_url === null || values.backup === null) return;
-  throw new ConfigError(
-    "SVC_BACKUP is for a data directory of its own: with SVC_DATABASE_URL leave it off, and back up the database and the bucket.",
-  );
+  const [backup, blobs] = [values.backup, values.blobs].map((place) => place?.replace(/\/$/, ""));
+  if (backup !== undefined && backup === blobs) {
+    throw new ConfigError("SVC_BACKUP is the place of SVC_BLOBS, and would be lost with it: name another.");
+  }
 }
 
 /** New certificates come in by another socket on the same port, which Linux alone can steer (BEYOND 10). */

@@ -1,4 +1,4 @@
-/** The frame around what the service writes on sites' hosts. */
+/** The frame around what the service writes on sites' hosts, and whom it names to turn to. */
 import base from "./base.css" with { type: "text" };
 import { compactCss } from "./compact-css.ts";
 import ground from "./ground.css" with { type: "text" };
@@ -24,3 +24,9 @@ export const document = (page: { title: string; style?: string; head?: Html; bod
         <main>${page.body}</main>
       </body>
     </html> `.text;
+
+/** `SVC_CONTACT`, an address or a URL, as something to press; other words stay words. */
+export function contactLink(contact: string): Html | string {
+  if (/^https?:\/\//i.test(contact)) return html`<a href="${contact}">${contact}</a>`;
+  return /^[^\s@/]+@[^\s@/]+$/.test(contact) ? html`<a href="mailto:${contact}">${contact}</a>` : contact;
+}

@@ -1,13 +1,15 @@
-/** `backup` and `restore`: into a new folder, which has everything, or to a place off the box, which is sent what is new; and the
- *  check of that place. */
+/** `backup`, `restore` and `move`: into a new folder, which has everything, or to a place off the box, which is sent what is new, and back;
+ *  from one kind of store into the other; and the check of that place. */
 import { existsSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { UNIT_MS } from "../base/units.ts";
 import { visible } from "../base/visible.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, ConfigError } from "../config/index.ts";
 import { bucketAccess } from "../config/shared.ts";
 import { slotOf } from "../run/metrics.ts";
-import { backupPlaces, openOperations, type Operations, restoreFrom, snapshots } from "../store/operations.ts";
+import { moveToFolder, moveToShared, restoreShared, type SharedAddress } from "../store/move.ts";
+import { backupPlaces, openFound, type Operations, restoreFrom, snapshots, takeOut } from "../store/operations.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
 import {
   type CallWords,
@@ -52,14 +54,6 @@ export async function verified(operations: Operations, { print, note }: Operator
 }
 
 const placeOf = (text: string, config: Config) => backupPlaces.open(text, bucketAccess(config));
-
-/** A backup is of a data directory. */
-const refuseShared = ({ settings }: OperatorContext): void => {
-  if (settings(null).shared === null) return;
-  throw new Error(
-    "This is for a data directory of its own: back up the database of SVC_DATABASE_URL (pg_dump), then the bucket of SVC_BLOBS, under svc-server hold.",
-  );
-};
 
 async function copyWhole({ open, print, note }: OperatorContext, folder: string, links: boolean): Promise<number> {
   const operations = await open();
@@ -122,8 +116,10 @@ const backup: OperatorCommand = {
     "s3://bucket/prefix gets the files that are not there yet, then a snapshot of the database, whose name is printed. --keep removes older snapshots beyond that number, and what only they have. --list shows the snapshots of a place. The bucket's service and keys are in SVC_S3_ENDPOINT, AWS_REGION, AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY. With SVC_BACKUP the server makes such backups by itself; a call without a place makes one there now, also where it is a folder.",
   ],
   async run(context, given) {
-    refuseShared(context);
     const { argument } = given;
+    if (given.has("link") && context.settings(null).shared !== null) {
+      throw new ConfigError("--link is for the files of a data directory: the bucket's are copied.");
+    }
     const place = argument ?? context.settings(null).backup;
     if (place === null) throw new Error("Name a place, a new folder or s3://bucket/prefix, or set SVC_BACKUP.");
     if (given.has("list")) return showSnapshots(context, place, given.has("json"));
@@ -150,13 +146,21 @@ function snapshotIn(text: string): { place: string; snapshot: string | null } | 
 
 async function bringBack(context: OperatorContext, text: string): Promise<{ from: string; taken_at: string }> {
   const { data_dir, settings, note } = context;
+  const { shared } = settings(null);
   const tell = (sentence: string) => note(`upgrade of the database: ${sentence}`);
   const kept = snapshotIn(text);
-  if (kept === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir, tell)).created_at };
-  const place = placeOf(kept.place, settings(null));
-  const { name, taken_at } = await snapshots.restore(place, kept.snapshot, data_dir, tell);
+  const place = kept && placeOf(kept.place, settings(null));
+  if (shared !== null) {
+    const taken = (folder: string) =>
+      place ? snapshots.takeOut(place, kept!.snapshot, folder) : takeOut(text, folder);
+    return restoreShared(shared as SharedAddress, taken, note);
+  }
+  if (place === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir, tell)).created_at };
+  const { name, taken_at } = await snapshots.restore(place, kept!.snapshot, data_dir, tell);
   return { from: `${place.name}@${name}`, taken_at };
 }
+
+const SHARED_PLACE = "the database of SVC_DATABASE_URL and the bucket of SVC_BLOBS";
 
 const restore: OperatorCommand = {
   name: "restore",
@@ -164,24 +168,64 @@ const restore: OperatorCommand = {
   flags: [],
   summary: "make an empty data directory out of a backup, then verify it",
   details: [
-    "The server must not run. The data directory (--data-dir) must be empty or new. A place with snapshots gives the latest one; <place>@<snapshot> another, by its name or the beginning of it.",
+    "The server must not run. The data directory (--data-dir) must be empty or new; with SVC_DATABASE_URL and SVC_BLOBS the database and the bucket's prefix must be. A place with snapshots gives the latest one; <place>@<snapshot> another, by its name or the beginning of it.",
   ],
   async run(context, { argument: text = "" }) {
-    refuseShared(context);
-    const { data_dir, note } = context;
+    const { data_dir, note, settings, open } = context;
     const { from, taken_at } = await bringBack(context, text);
-    note(`restored ${text}, taken ${taken_at}, into ${data_dir}`);
-    const operations = openOperations({ data_dir, now: Date.now });
-    try {
-      await operations.record("restore", `${from}, taken ${taken_at}`);
-      return await verified(operations, context);
-    } finally {
-      operations.close();
-    }
+    const { shared } = settings(null);
+    note(`restored ${text}, taken ${taken_at}, into ${shared === null ? data_dir : SHARED_PLACE}`);
+    const operations = await open();
+    await operations.record("restore", `${from}, taken ${taken_at}`);
+    return verified(operations, context);
   },
 };
 
-export const BACKUPS: readonly OperatorCommand[] = [backup, restore];
+const KINDS = ["shared", "embedded"];
+
+const move: OperatorCommand = {
+  name: "move",
+  arguments: [],
+  flags: [{ name: "to", value: "kind", required: true }],
+  summary: "move the whole service, stopped, out of the data directory into a database and a bucket, or back",
+  details: [
+    "--to shared: from --data-dir into SVC_DATABASE_URL and SVC_BLOBS, for several servers. --to embedded: the other way. Both are given, and what it moves into must be empty.",
+    "No server may run. Nothing is taken away from where it was: that is marked once all is there, so that no server starts on it any more. A move that was interrupted is run again, and passes over what is there.",
+  ],
+  async run({ settings, note }, given) {
+    const to = given.value("to")!;
+    if (!KINDS.includes(to)) throw new ConfigError(`--to is ${JSON.stringify(to)}: it must be shared or embedded.`);
+    const { shared, data_dir } = settings(null);
+    if (shared === null) {
+      throw new ConfigError("svc-server move needs both places: --data-dir, and SVC_DATABASE_URL with SVC_BLOBS.");
+    }
+    const address = shared as SharedAddress;
+    const now = Date.now;
+    const moved =
+      to === "shared"
+        ? await moveToShared(address, data_dir, note)
+        : await moveToFolder(address, data_dir, { tell: note, now });
+    const [from, into] = to === "shared" ? [data_dir, SHARED_PLACE] : [SHARED_PLACE, data_dir];
+    const said = `moved from ${from} into ${into}`;
+    const operations = await openFound(to === "shared" ? { data_dir: tmpdir(), ...address, now } : { data_dir, now });
+    try {
+      await operations.record("move", said);
+    } finally {
+      await operations.close();
+    }
+    if (moved === null) return void note(`it was all ${said} by a call before this one`);
+    for (const sha256 of moved.damaged) note(`blob ${sha256} was missing or damaged there, and is missing here`);
+    note(`${said}: ${counted(moved.blobs, "file")}, ${moved.bytes} bytes`);
+    const stays = ["stats.db", "certs"].filter((name) => to === "shared" && existsSync(join(data_dir, name)));
+    if (stays.length > 0) note(`${STAYING} Here: ${stays.join(", ")}.`);
+    return endWith(moved.damaged, note);
+  },
+};
+
+const STAYING =
+  "Statistics and certificates of your own are each server's: copy what you want to keep into the data directory of a server before it starts.";
+
+export const BACKUPS: readonly OperatorCommand[] = [backup, restore, move];
 
 const PROBE = "probe";
 

@@ -195,7 +195,7 @@ export const commandsHelp = (commands = COMMANDS): string =>
     .join("");
 
 /** Commands that do not work on the data directory of a running server. */
-const ALONE = ["restore", "dns-hook"];
+const ALONE = ["restore", "move", "dns-hook"];
 const BESIDE_SERVER =
   "Works on the data directory (--data-dir, SVC_DATA_DIR), or what SVC_DATABASE_URL and SVC_BLOBS name, also while the server runs.\n";
 

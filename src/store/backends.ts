@@ -1,6 +1,7 @@
 /** The kinds of backend, by the address of the store: a folder with a database of its own; or a database server, beside a folder or a
  *  bucket for the blobs. */
 import { UNIT_MS } from "../base/units.ts";
+import { contentHash } from "../base/version-id.ts";
 import { lettersAtStart } from "./notes/outbox.ts";
 import { openDataDir, type Opened, type Opening } from "./sqlite/data-dir.ts";
 import { folderBlobs, folderReads } from "./sqlite/folder.ts";
@@ -13,7 +14,11 @@ import { bucketReads } from "./bucket/reads.ts";
 import { bucketUpkeep, refuseForeign, strayObjects } from "./bucket/upkeep.ts";
 import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
+import { folderBlob, isSingle, writeFlushed } from "./sqlite/backup.ts";
 import { forgetUncountedSites } from "./sqlite/stats.ts";
+import { fillFile, knownTables } from "./sqlite/tables.ts";
+import { transferring } from "./postgres/tables.ts";
+import type { Copies } from "./upkeep.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
 import { makeAlike, sharedFiles, sharedTexts } from "./postgres/files.ts";
@@ -52,7 +57,20 @@ function bucketBlobs(data_dir: string, db: Db, bucket: BucketAddress, { noteBuck
   const place = bucketPlace(db, objects, cache);
   const refuse = () => refuseForeign({ db }, objects, { url: bucket.url, takes: false });
   const strays = (now: number, removes: boolean) => strayObjects({ db }, objects, now, removes);
-  return { refuse, place, blobs: bucketReads(objects, cache), upkeep: bucketUpkeep({ db, place }, objects), strays };
+  const copy: Copies["blob"] = async (blob, path) => {
+    const bytes = await objects.get(blob);
+    if (bytes === null || contentHash(bytes) !== blob.sha256) return false;
+    await writeFlushed(path, bytes);
+    return true;
+  };
+  return {
+    refuse,
+    place,
+    blobs: bucketReads(objects, cache),
+    upkeep: bucketUpkeep({ db, place }, objects),
+    strays,
+    copy,
+  };
 }
 
 /** Opens the stored blobs alone, for reading: without a database. */
@@ -84,9 +102,9 @@ function openOnServer(
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
   const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
-  const { strays, refuse, ...blobs } =
+  const { strays, refuse, copy, ...blobs } =
     bucket === undefined
-      ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {} }
+      ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {}, copy: folderBlob(data_dir) }
       : bucketBlobs(data_dir, db, bucket, generation);
   return {
     data_dir,
@@ -98,6 +116,14 @@ function openOnServer(
     forgetUncounted: () => forgetUncountedSites(data_dir, db),
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     shared_files: sharedFiles(pool),
+    copies: {
+      database: (path) => transferring(database_url, (transfer) => fillFile(path, transfer.rows(knownTables()))),
+      blob: copy,
+      async singles() {
+        const files = await transferring(database_url, (transfer) => transfer.files());
+        return new Map([...files].filter(([name]) => isSingle(name))); // a newer program may have others
+      },
+    },
     shared: {
       figures: generation.figures,
       boxes: () => boxRows(pool).catch(refused),
@@ -153,10 +179,16 @@ export async function prepareStore(
   }
 }
 
+/** Throws a sentence where the bucket is not this database's. `takes`: it becomes so where it is nobody's. */
+export async function checkBucket(database_url: string, bucket: BucketAddress, takes: boolean): Promise<void> {
+  const pool = openPool(database_url, 1);
+  await takeBucket(pool, bucket, takes).finally(() => pool.close());
+}
+
 /** A bucket that does not answer yet is asked for a while. */
-async function takeBucket(pool: Pool, bucket: BucketAddress): Promise<void> {
+async function takeBucket(pool: Pool, bucket: BucketAddress, takes = true): Promise<void> {
   const [db, objects] = [postgresDb(pool, withoutPage()), openObjects(bucket)];
-  await patiently(() => refuseForeign({ db }, objects, { url: bucket.url, takes: true }), isBucketTrouble).catch(
+  await patiently(() => refuseForeign({ db }, objects, { url: bucket.url, takes }), isBucketTrouble).catch(
     (error: Error) => {
       const trouble = troubleOf(error);
       throw trouble === null ? error : new Error(`The bucket of SVC_BLOBS cannot be used: ${trouble.message}`);

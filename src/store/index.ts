@@ -13,7 +13,7 @@ import { openStats } from "./sqlite/stats.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
 export { addressOf, openBlobs, type Joining, openTurns, prepareStore, type StoreAddress } from "./backends.ts";
-export { readBrands } from "./disk/brands.ts";
+export { readBrands } from "./disk/alike.ts";
 export { certificateFiles, type CertificatePair } from "./disk/certificate-files.ts";
 export { openFigures } from "./disk/figures.ts";
 export { secretFiles, type Secrets };

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT } from "./audit.ts";
-import { backUp } from "./sqlite/backup.ts";
+import { backUp, type Copied, folderCopies } from "./sqlite/backup.ts";
 import { type BackupPlace, backupPlaces } from "./disk/backup-place.ts";
 import { snapshots, type SnapshotTaken } from "./sqlite/snapshots.ts";
 import { verifyAll } from "./sqlite/verify.ts";
@@ -23,10 +23,10 @@ import { EMBEDDED } from "./sqlite/sweep.ts";
 import { HOLDS } from "./sweep.ts";
 import { type BackedUp, type Checked, type Figures, type SharedState, UPKEEP } from "./upkeep.ts";
 
-export { restoreFrom } from "./sqlite/backup.ts";
+export { restoreFrom, takeOut } from "./sqlite/backup.ts";
 export { backupPlaces } from "./disk/backup-place.ts";
 export type { S3Access } from "../config/setting.ts";
-export { readBrands } from "./disk/brands.ts";
+export { readBrands } from "./disk/alike.ts";
 export { probeBucket } from "./backends.ts";
 export { snapshots } from "./sqlite/snapshots.ts";
 export { diskRoom } from "./disk/room.ts";
@@ -111,11 +111,8 @@ function refuseUnmounted({ name }: BackupPlace, trail: Awaited<ReturnType<Operat
   );
 }
 
-/** A copy of the database as a file is SQLite's. */
-function asFile(data: Opened): DataDir {
-  if ("sqlite" in data) return data as DataDir;
-  throw new Error("A database server's data is backed up by its own tools: pg_dump, or snapshots of its disk.");
-}
+/** A service as it is copied: a database server's has another way to a file of SQLite's. */
+const copied = (data: Opened): Copied => ({ ...data, copies: data.copies ?? folderCopies(data as DataDir) });
 
 export function openOperations({ now, tell, ...address }: OpenedBy): Operations {
   const { data_dir } = address;
@@ -140,10 +137,10 @@ export function openOperations({ now, tell, ...address }: OpenedBy): Operations 
       await data.shared?.refuseForeign();
       return verifyAll(data);
     },
-    backUp: (folder, links) => backUp(asFile(data), folder, links),
+    backUp: (folder, links) => backUp(copied(data), folder, links),
     async takeSnapshot(place, keep) {
       refuseUnmounted(place, await operator.audit());
-      return snapshots.take(asFile(data), place, keep);
+      return snapshots.take(copied(data), place, keep);
     },
     figures: openFigures(data_dir),
     close: () => data.close(),

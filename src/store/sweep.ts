@@ -3,7 +3,7 @@ import { randomName } from "../base/random.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { every } from "../run/every.ts";
 import { audit } from "./audit.ts";
-import { NAMED } from "./named-blobs.ts";
+import { NAMED } from "./upkeep.ts";
 import { goneComments } from "./notes/gone.ts";
 import { type Backend, ifDiskAllows, inSlices, makingRoom, type Op, statement, write } from "./operation.ts";
 import { grants } from "./people/deploy-tokens.ts";

@@ -1,8 +1,7 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
-import type { BlobRow } from "./named-blobs.ts";
 import type { BoxFigures } from "./serving.ts";
 import { SERVER } from "./notices.ts";
-import { type Op, read, statement, steps } from "./operation.ts";
+import { type Db, type Op, read, type SqlValue, type Statement, statement, steps } from "./operation.ts";
 
 export interface Swept {
   sites: number;
@@ -112,6 +111,36 @@ export interface BackedUp {
   damaged: string[];
 }
 
+/** A table of the schema that both kinds of database have. */
+export interface Table {
+  name: string;
+  columns: readonly string[];
+}
+
+/** Some rows of a table, their values in the order of its columns. */
+export interface TableRows {
+  table: Table;
+  rows: SqlValue[][];
+}
+
+/** All that a backup is made of. */
+export interface Copies {
+  /** Makes a file of SQLite's of one state of the database. */
+  database(path: string): Promise<void>;
+  /** False if it is missing or not what its name says: such a copy is worth nothing. `links`: a second name will do. */
+  blob(blob: BlobRow, path: string, links: boolean): Promise<boolean>;
+  /** The files that a server needs besides, by paths below a data directory. */
+  singles(): Promise<ReadonlyMap<string, Uint8Array>>;
+}
+
+/** A backup whose rows are in a folder of their own, and whose blobs are where it is. */
+export interface TakenOut {
+  from: string;
+  taken_at: string;
+  /** The bytes that are there under its name; null if nothing is. */
+  bytesOf(blob: BlobRow): Promise<Uint8Array | null>;
+}
+
 /** How many sites are in which state, as site-state.ts decides it, and how many versions there are. */
 interface Census {
   live: number;
@@ -205,4 +234,62 @@ export const UPKEEP = {
   }),
   /** Null if no server ever started. */
   serverAddress: read(() => stored.get()),
+};
+
+// Blobs that stored versions name, page by page, so that nothing waits long for the database.
+
+const PAGE = 500;
+
+export interface BlobRow {
+  blob_no: number;
+  sha256: string;
+  bytes: number;
+}
+
+/** A condition on a row of `blobs`: it is a file of a version, or a picture of one. */
+export const NAMED = `(exists (select 1 from files where files.blob_no = blobs.blob_no)
+   or exists (select 1 from pictures where pictures.blob_no = blobs.blob_no))`;
+
+const named = statement<BlobRow>(
+  `select blob_no, sha256, bytes from blobs where blob_no > ? and ${NAMED} order by blob_no limit ?`,
+);
+/** The same: it is a file of a version that is live. */
+export const NAMED_BY_LIVE = `exists (
+  select 1 from files join versions using (version_no)
+  join sites on sites.site_id = versions.site_id and live_version_id = version_id
+  where files.blob_no = blobs.blob_no)`;
+const namedByLive = statement<BlobRow>(
+  `select blob_no, sha256, bytes from blobs where blob_no > ? and ${NAMED_BY_LIVE} order by blob_no limit ?`,
+);
+
+async function* pages(db: Db, rows: Statement<BlobRow>): AsyncGenerator<BlobRow[]> {
+  for (let last = 0; ;) {
+    const page = await db.read(() => rows.all(last, PAGE));
+    if (page.length === 0) return;
+    yield page;
+    last = page.at(-1)!.blob_no;
+  }
+}
+
+/** All blobs that versions name, ascending by `blob_no`. */
+const blobPages = (db: Db): AsyncGenerator<BlobRow[]> => pages(db, named);
+
+/** The next `count` of these blobs past `blob_no`. */
+const blobsAfter = (db: Db, blob_no: number, count: number): Promise<BlobRow[]> =>
+  db.read(() => named.all(blob_no, count));
+
+/** Start-up check S6: blobs that live versions name and that are not there. Serving goes on meanwhile. */
+async function missingBlobs(db: Db, isThere: (blob: BlobRow) => Promise<boolean>): Promise<string[]> {
+  const missing: string[] = [];
+  for await (const page of pages(db, namedByLive)) {
+    for (const blob of page) if (!(await isThere(blob))) missing.push(blob.sha256);
+  }
+  return missing;
+}
+
+/** Blobs that stored versions name. */
+export const namedBlobs = {
+  pages: blobPages,
+  after: blobsAfter,
+  missing: missingBlobs,
 };

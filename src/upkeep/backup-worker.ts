@@ -1,18 +1,19 @@
 /** The process that makes backups off the box: it reads and hashes every file that is new, behind the server's own work. */
 import { lowerPriority, serveParent } from "../run/serve-parent.ts";
 import { backupPlaces, openOperations, type Operations, type S3Access, snapshots } from "../store/operations.ts";
+import type { StoreAddress } from "../store/index.ts";
 
 type SnapshotTaken = Awaited<ReturnType<Operations["takeSnapshot"]>>;
 
 export interface BackupJob {
-  data_dir: string;
+  address: StoreAddress;
   /** As the setting has it. */
   place: string;
   access: S3Access;
   keep: number;
   /** How old the last backup may be. */
   every_ms: number;
-  /** The service's clock. */
+  /** The machine's clock. */
   now: number;
 }
 
@@ -22,7 +23,7 @@ export type BackupAnswer = { at: number; taken: SnapshotTaken | null } | { faile
 const NICE = 10;
 
 async function backUpIfDue({
-  data_dir,
+  address,
   place: text,
   access,
   keep,
@@ -36,13 +37,13 @@ async function backUpIfDue({
     const last = await snapshots.latestAt(place);
     // One that was taken in the future was taken by a clock that was wrong.
     if (last !== null && last <= now() && now() - last < every_ms) return { at: last, taken: null };
-    const operations = openOperations({ data_dir, now });
+    const operations = openOperations({ ...address, now });
     try {
       const taken = await operations.takeSnapshot(place, keep);
       await operations.record("backup", `${place.name}@${taken.name}`, "server");
       return { at: Date.parse(taken.taken_at), taken };
     } finally {
-      operations.close();
+      await operations.close();
     }
   } catch (error) {
     return { failed: (error as Error).message };

@@ -11,7 +11,7 @@ import { CERTIFICATE_MS, certificateLeft, slotOf } from "../run/metrics.ts";
 import { startThread, type Thread, threadUrl } from "../run/thread.ts";
 import { databaseFile, type Joining, openFigures } from "../store/index.ts";
 import type { Figures } from "../store/upkeep.ts";
-import { FOR_ALL, type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
+import { type FromUpkeep, type JobRecord, JOBS, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 /** How soon the log says that the database is gone. */
 const LOOK_MS = 10_000;
@@ -126,7 +126,7 @@ class JobRow {
 
 /** The jobs that this server is set to do for all boxes of its service. */
 const turnsOf = (config: Config): string[] =>
-  FOR_ALL.filter((job) => job.every_ms(config) !== null).map(({ name }) => name);
+  JOBS.filter((job) => job.every_ms(config) !== null).map(({ name }) => name);
 
 /** This server as the other boxes of its service see it, and what it tells of them. */
 export const boxOf = (config: Config, log: Log, clocks: Pick<Joining, "now" | "machine">): Joining => ({

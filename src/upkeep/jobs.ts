@@ -1,6 +1,6 @@
 /** The jobs that run by the clock, a row each at the end. What a row is made of comes first, then a section a job. */
 import { UNIT_MS } from "../base/units.ts";
-import { type Config, isSecure } from "../config/index.ts";
+import { type Config, isSecure, storeAddress } from "../config/index.ts";
 import { bucketAccess } from "../config/shared.ts";
 import { siteUrl } from "../http/hosts.ts";
 import type { Looked } from "../render/engine.ts";
@@ -21,8 +21,9 @@ import type { DeliveryNews } from "../webhooks/delivery.ts";
 interface JobContext<Said> {
   config: Config;
   store: Store;
-  /** The service's clock. */
+  /** The service's clock, and this machine's, by which another process opens the store. */
   now(): number;
+  machine(): number;
   /** Whether this box still has the turn at this job, for one whose turns are long: else it begins nothing more. */
   goesOn(): boolean;
   /** Hands something to `note`, in the service. */
@@ -224,7 +225,7 @@ type BackupNews = Exclude<BackupAnswer, { failed: string }>;
 const BACKUP: UpkeepJob<BackupNews> = {
   name: "backup",
   every_ms: (config) => (config.backup === null ? null : backupLook(config)),
-  start({ config, now, say }) {
+  start({ config, now, machine, say }) {
     const { data_dir, backup, backup_every: every_ms, backup_keep: keep } = config;
     const command = (): string[] => ownCommand(BACKUP_COMMAND, new URL("./backup-entry.ts", import.meta.url));
     let child: JobChild<BackupJob, BackupAnswer> | null = null;
@@ -237,12 +238,12 @@ const BACKUP: UpkeepJob<BackupNews> = {
         if (last_at <= now() && now() < last_at + every_ms) return;
         if (performance.now() < not_before) return;
         const job = {
-          data_dir: resolve(data_dir),
+          address: { ...storeAddress(config), data_dir: resolve(data_dir) },
           place: backupPlaces.namesBucket(backup!) ? backup! : resolve(backup!), // the process has another folder
           access: bucketAccess(config),
           keep,
           every_ms,
-          now: now(),
+          now: machine(),
         };
         child = startJobChild<BackupJob, BackupAnswer>(command(), { calls_out: true });
         try {
@@ -388,9 +389,7 @@ const CERTIFICATES: UpkeepJob<Ordered> = {
 };
 
 /** One box does these for all, where a service has several (SCALE 4). */
-export const FOR_ALL: readonly UpkeepJob[] = [SWEEP, VERIFY, WEBHOOKS, NOTICES, RENDERS, DOMAINS, CERTIFICATES];
-
-export const JOBS: readonly UpkeepJob[] = [...FOR_ALL, BACKUP];
+export const JOBS: readonly UpkeepJob[] = [SWEEP, VERIFY, WEBHOOKS, NOTICES, RENDERS, DOMAINS, CERTIFICATES, BACKUP];
 
 /** `job` is due, by this clock. After `stop` nothing is begun, and what jobs have started outside the thread is ended. */
 export type ToUpkeep = { job: string; now: number } | "stop";

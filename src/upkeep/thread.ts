@@ -5,7 +5,7 @@ import { type Config, storeAddress } from "../config/index.ts";
 import { serviceClock } from "../run/thread.ts";
 import { openStore, openTurns, type Store } from "../store/index.ts";
 import { isCommitUnknown } from "../store/refusals.ts";
-import { FOR_ALL, type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
+import { type FromUpkeep, JOBS, type StartedJob, type ToUpkeep, type UpkeepJob } from "./jobs.ts";
 
 declare const self: Worker;
 
@@ -41,14 +41,21 @@ function lost(job: string, error: unknown): Promise<never> {
   return new Promise(() => {});
 }
 
-const hasTurn = (row: UpkeepJob): boolean =>
-  !FOR_ALL.some((job) => job === row) || (turns ??= openTurns(storeAddress(config), now)).has(row.name);
+const hasTurn = (row: UpkeepJob): boolean => (turns ??= openTurns(storeAddress(config), now)).has(row.name);
 
 async function start(row: UpkeepJob, store: Store): Promise<StartedJob> {
   const { name } = row;
   const say = (said: unknown) => send({ job: name, said });
   const goesOn = () => hasTurn(row);
-  const job = await row.start({ config, store, now: store.now, goesOn, say, lost: (error) => lost(name, error) });
+  const job = await row.start({
+    config,
+    store,
+    now: store.now,
+    machine: now,
+    goesOn,
+    say,
+    lost: (error) => lost(name, error),
+  });
   started.set(name, job);
   return job;
 }

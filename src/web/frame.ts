@@ -1,7 +1,7 @@
 /** The frame of every page on the API host (WEB 1): banner, main, footer; plain HTML that works without script. */
 import packageJson from "../../package.json" with { type: "json" };
 import type { Refusal } from "../base/errors.ts";
-import { contactLink } from "../html/contact.ts";
+import { contactLink } from "../html/document.ts";
 import { html, type Html } from "../html/template.ts";
 import { answerCodedText } from "../http/answers.ts";
 import { csrfToken } from "../http/csrf.ts";

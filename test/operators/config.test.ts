@@ -223,7 +223,11 @@ test.each([
   [[], { ...SHARED, SVC_CACHE_BYTES: "much" }, /^SVC_CACHE_BYTES is "much": it must be a size such as 500MB or 10GB/],
   [[], { ...SHARED, SVC_STALE: "never" }, /^SVC_STALE is "never": it must be a duration/],
   [[], { ...SHARED, SVC_S3_ENDPOINT: "s3.example" }, /^SVC_S3_ENDPOINT is "s3.example": it must be an http/],
-  [[], { ...SHARED, SVC_BACKUP: "s3://bucket/x" }, /^SVC_BACKUP is for a data directory of its own/],
+  [
+    [],
+    { ...SHARED, SVC_BACKUP: "s3://bucket/svc/" },
+    /^SVC_BACKUP is the place of SVC_BLOBS, and would be lost with it/,
+  ],
   [["--no-such-flag"], {}, /Unknown argument --no-such-flag: see svc-server --help/],
   [["--max-byte", "1"], {}, /Unknown argument --max-byte: did you mean --max-bytes\?/],
   [["--port"], {}, /--port needs a value/],

@@ -221,11 +221,11 @@ describe("usage", () => {
   const COMMANDS = [
     "sites", "disable", "enable", "freeze", "unfreeze", "delete", "reports", "audit", "account create",
     "account reset", "account invite", "doctor", "account list", "account disable", "account enable", "account delete",
-    "reports close", "gc", "verify", "backup", "restore", "dns-hook", "hold", "brands", "boxes",
+    "reports close", "gc", "verify", "backup", "restore", "dns-hook", "hold", "brands", "boxes", "move",
   ]; // prettier-ignore
   test.each(COMMANDS)("%s has a help of its own, and a line in the main help", async (name) => {
     const own = await operator(server.data_dir, [...name.split(" "), "--help"]);
-    expect(own.stdout.includes("also while the server runs")).toBe(!["restore", "dns-hook"].includes(name));
+    expect(own.stdout.includes("also while the server runs")).toBe(!["restore", "move", "dns-hook"].includes(name));
     expect(own).toMatchObject({ code: 0, stderr: "", stdout: expect.stringContaining(`Usage: svc-server ${name}`) });
     const main = await operator(server.data_dir, ["--help"]);
     expect(main.stdout).toMatch(new RegExp(`^  ${name}\\b.+  \\S`, "m"));

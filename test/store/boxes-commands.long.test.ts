@@ -57,8 +57,9 @@ test.each<[argv: string[], code: number, said: RegExp]>([
   [["hold", "off"], 0, /the hold is over/],
   [["brands"], 0, /paypal\.com/],
   [["gc", "--bucket"], 0, /removed 0 stray objects of the bucket/],
-  [["backup", "/tmp/never-made"], 1, /back up the database of SVC_DATABASE_URL \(pg_dump\), then the bucket/],
-  [["restore", "/tmp/never-made"], 1, /This is for a data directory of its own/],
+  [["backup", "/tmp/never-made", "--link"], 2, /--link is for the files of a data directory: the bucket's are copied/],
+  [["restore", "/tmp/never-made"], 1, /There is no folder \/tmp\/never-made/],
+  [["move", "--to", "embedded"], 1, /Servers run on the database of SVC_DATABASE_URL \(/],
 ])("svc-server %j ends with %i and says so", async (argv, code, said) => {
   const done = await command(argv).catch((error: Error) => ({ code: -1, stdout: "", stderr: error.message }));
   expect(`${done.stdout}${done.stderr}`).toMatch(said);

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
-import { FOR_ALL } from "../../src/upkeep/jobs.ts";
+import { JOBS } from "../../src/upkeep/jobs.ts";
 import { certificateFor } from "../kit/certificate.ts";
 import { type Boxes, startBoxes, type TestBox } from "../kit/boxes.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
@@ -328,7 +328,7 @@ describe("SCALE 4: turns", () => {
     await using folder = await temporaryFolder();
     const remove = prepareBoxPage(folder.path);
     const page = openBoxPage(folder.path, Date.now, 0, false);
-    const names = FOR_ALL.map(({ name }) => name);
+    const names = JOBS.map(({ name }) => name);
     for (const name of names) {
       page.beaten({
         box: 1,

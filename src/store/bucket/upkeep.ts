@@ -4,10 +4,9 @@ import { UNIT_MS } from "../../base/units.ts";
 import { contentHash } from "../../base/version-id.ts";
 import { inParallel } from "../disk/blobs.ts";
 import { BucketTrouble } from "../disk/bucket.ts";
-import { type BlobRow, NAMED, NAMED_BY_LIVE } from "../named-blobs.ts";
+import { type BlobRow, type BlobUpkeep, type Condition, NAMED, NAMED_BY_LIVE } from "../upkeep.ts";
 import { type Backend, makingRoom, type Op, statement } from "../operation.ts";
 import { sweeping } from "../sweep.ts";
-import type { BlobUpkeep, Condition } from "../upkeep.ts";
 import type { BlobObjects } from "./objects.ts";
 
 /** So many numbers of blobs are looked through at once, and deleted together. */

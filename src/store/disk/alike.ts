@@ -1,10 +1,11 @@
 /** The files of `DATA` that all boxes of a service have alike, as texts by their names (SCALE 4): secrets, brands, and the certificates that
  *  the service has ordered. Those that an operator put beside them are each box's own. */
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificateFiles } from "./certificate-files.ts";
 import { durable } from "./durable.ts";
+import FIRST_BRANDS from "./first-brands.txt" with { type: "text" };
 
 const PLAIN = ["secrets", "brands.txt"] as const;
 
@@ -60,3 +61,22 @@ async function putAll(data_dir: string, texts: ReadonlyMap<string, string>): Pro
 }
 
 export const alikeFiles = { readPlain, putPlain, putAll };
+
+// `DATA/brands.txt`: brands that phishing pages borrow. The first start makes the file; then it is the operator's.
+
+export const BRANDS = "brands.txt";
+const fileOf = (data_dir: string): string => join(data_dir, BRANDS);
+
+export function prepareBrands(data_dir: string): void {
+  if (!existsSync(fileOf(data_dir))) writeFileSync(fileOf(data_dir), FIRST_BRANDS, { mode: 0o600 });
+}
+
+/** Empty if the operator has removed the file: then there are none until the next start. */
+export function readBrands(data_dir: string): string {
+  try {
+    return readFileSync(fileOf(data_dir), "utf8");
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "ENOENT") return "";
+    throw error;
+  }
+}

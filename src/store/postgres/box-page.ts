@@ -11,7 +11,7 @@ const COUNTERS = 1024;
 const FILE = { name: "box", bytes: 8192 };
 
 /** The work that one box does for all of them. */
-const TURNS = ["sweep", "verify", "webhooks", "notices", "render", "domains", "certificates"];
+const TURNS = ["sweep", "verify", "webhooks", "notices", "render", "domains", "certificates", "backup"];
 
 /** Places of the numbers behind the counters, those of turns in their order. One that nothing was written to has zero. */
 const PLACES = {

@@ -23,7 +23,7 @@ const converterOf = (type: number): ((value: unknown) => number) | null => {
 };
 
 /** The rows as SQLite gives them. */
-function rowsOf(answer: Rowset): Record<string, unknown>[] {
+export function rowsOf(answer: Rowset): Record<string, unknown>[] {
   for (const { name, type } of answer.columns) {
     const convert = converterOf(type);
     if (convert === null) continue;
@@ -82,7 +82,8 @@ function translated(key: string, translate: () => string): string {
 
 type Each = Extract<Ask, { wants: "each" }>;
 
-function sendEach(on: Wire, { sql, rows, types }: Each): PromiseLike<unknown>[] {
+/** Sends the rows of an `each` together where it can. */
+export function sendEach(on: Wire, { sql, rows, types }: Each): PromiseLike<unknown>[] {
   if (rows.length === 0) return [];
   const kinds = types.split(" ");
   const whole = translated(`${types}: ${sql}`, () => together(sql, kinds) ?? "");
@@ -160,7 +161,7 @@ async function drive<T>(on: Wire, op: Op<T>, writes: boolean, patience: Patience
 }
 
 /** The one lock that every write takes has this number, which no other program of this database takes. */
-const WRITE_LOCK = 0x73_76_63;
+export const WRITE_LOCK = 0x73_76_63;
 const SNAPSHOT = "begin isolation level repeatable read read only";
 
 /** One answer to a read; to a write, which is longer than the server lets a statement take; and to the question for the lock. */

@@ -651,7 +651,9 @@ insert into changes (only_row, n) values (1, 0);
 -- The service itself: its id is in the bucket too, so that no other one takes that for its own.
 create table service (
   only_row bigint primary key check (only_row = 1),
-  id text collate "C" not null
+  id text collate "C" not null,
+  -- filling: a restore or a move has not put everything yet; moved: it is all in a data directory now
+  state text collate "C" not null default 'whole' check (state in ('whole', 'filling', 'moved'))
 );
 insert into service (only_row, id) values (1, gen_random_uuid()::text);
 

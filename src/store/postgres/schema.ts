@@ -103,24 +103,42 @@ async function saying<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Readies the database for a server that starts. Throws a sentence. */
-export const prepareDatabase = (url: string): Promise<void> =>
+/** Why a service is none to start or to work on, by its state. */
+export const NOT_WHOLE: Readonly<Record<string, string>> = {
+  filling:
+    "A restore or a move into the database of SVC_DATABASE_URL was not finished: run the same svc-server restore or svc-server move again.",
+  moved:
+    "The service of SVC_DATABASE_URL was moved to a data directory: start svc-server with that --data-dir, without SVC_DATABASE_URL.",
+};
+
+async function refuseHalf(sql: Bun.SQL): Promise<void> {
+  const [service] = (await sql.unsafe("select state from service")) as { state: string }[];
+  const why = NOT_WHOLE[service!.state];
+  if (why !== undefined) throw new Error(why);
+}
+
+/** Brings the schema up to date, of a database that may be filled or left. Throws a sentence. */
+export const prepareSchema = (url: string, then: (sql: Bun.SQL) => Promise<void> = async () => {}): Promise<void> =>
   saying(
     patiently(
-      () => reached(url, migrate),
+      () => reached(url, async (sql) => (await migrate(sql), await then(sql))),
       (error) => error instanceof NoAnswer || mayLetIn(error),
     ),
   );
 
-async function refuseUnknown(sql: Bun.SQL, machine: () => number): Promise<void> {
+/** Readies the database for a server that starts. Throws a sentence. */
+export const prepareDatabase = (url: string): Promise<void> => prepareSchema(url, refuseHalf);
+
+async function refuseUnknown(sql: Bun.SQL, machine: () => number, half: boolean): Promise<void> {
   const [table] = (await sql.unsafe("select to_regclass('schema_steps') is not null as there")) as { there: boolean }[];
   if (!table!.there) throw new Error("There is no service in the database of SVC_DATABASE_URL: start the server once.");
   const { step } = await stepsOf(sql);
   if (step < KNOWN)
     throw new Error("The database of SVC_DATABASE_URL is of an older svc-server: start this version first.");
+  if (!half) await refuseHalf(sql);
   refuseClock(await aheadOf(sql, machine));
 }
 
-/** Finds a service that this program knows, for a command by the clock `machine`. Throws a sentence. */
-export const findService = (url: string, machine: () => number): Promise<void> =>
-  saying(reached(url, (sql) => refuseUnknown(sql, machine)));
+/** Finds a service that this program knows, for a command by the clock `machine`; `half`: also one that is not whole. Throws a sentence. */
+export const findService = (url: string, machine: () => number, half = false): Promise<void> =>
+  saying(reached(url, (sql) => refuseUnknown(sql, machine, half)));

@@ -1,22 +1,20 @@
-/** Backup, restore and verify of a data directory. A backup and its restore. A backup copies a data directory in use:
- *  the database first, then the blobs which that copy names, the list of checksums last (RELIABILITY 2). Deploys go on
- *  meanwhile; only the sweep waits. */
+/** A backup and its restore. A backup copies a service in use: the database first, then the blobs which that copy names, the list of
+ *  checksums last (RELIABILITY 2). Deploys go on meanwhile; only the sweep waits. */
 import { Database } from "bun:sqlite";
 import { chmodSync, constants, existsSync } from "node:fs";
 import { chmod, copyFile, link, lstat, open, readdir, readFile, rename, stat, unlink } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname, join, resolve } from "node:path";
 import { backupPlaces } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { certificateFiles } from "../disk/certificate-files.ts";
 import { durable } from "../disk/durable.ts";
-import { type BlobRow, namedBlobs } from "../named-blobs.ts";
-import type { DataDir } from "./data-dir.ts";
-import { databaseFile, type UpgradeTeller } from "./database.ts";
+import { type BackedUp, type BlobRow, type Copies, namedBlobs, type TakenOut } from "../upkeep.ts";
+import type { DataDir, Opened } from "./data-dir.ts";
+import { databaseFile, SCHEMA, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir, RESTORING } from "./prepare.ts";
 import { statsFile } from "./stats-file.ts";
 import { takeHold } from "../sweep.ts";
-import type { BackedUp } from "../upkeep.ts";
 
 const COPIERS = 8;
 /** Besides the database and the blobs: every HMAC key, the operator's own list, and certificates with their keys. */
@@ -27,7 +25,7 @@ const SINGLE =
 export const isSingle = (path: string): boolean => SINGLE.test(path);
 
 /** Those that are there. */
-export async function singleFiles(data_dir: string): Promise<string[]> {
+async function singleFiles(data_dir: string): Promise<string[]> {
   const paths: string[] = [];
   for (const path of ["secrets", "brands.txt", ...(await certificateFiles.listed(data_dir))]) {
     if (isSingle(path) && (await Bun.file(join(data_dir, path)).exists())) paths.push(path);
@@ -62,9 +60,9 @@ const LEAVE_OUT = [
   "delete from leftovers",
 ];
 
-/** One state of the database as a file of its own. */
-export async function copyDatabase(db: Database, path: string): Promise<void> {
-  db.run("VACUUM INTO ?", [path]);
+/** One state of the database as a file of its own, without what is not to come back. */
+export async function copyDatabase({ copies }: Copied, path: string): Promise<void> {
+  await copies.database(path);
   chmodSync(path, 0o600);
   const copy = new Database(path, { strict: true, readwrite: true });
   copy.run("PRAGMA secure_delete = ON");
@@ -73,22 +71,38 @@ export async function copyDatabase(db: Database, path: string): Promise<void> {
   await flushFile(path);
 }
 
-/** False if the blob is missing or not what its name says: such a copy is worth nothing. */
-async function copyBlob({ data_dir, folder, links }: BackupJob, { sha256, bytes }: BlobRow): Promise<boolean> {
-  const path = blobFiles.path(folder, sha256);
-  try {
-    await copyImmutable(blobFiles.path(data_dir, sha256), path, links);
-  } catch (error) {
-    if (["ENOENT", "EIO", "EACCES", "EPERM"].includes((error as NodeJS.ErrnoException).code ?? "")) return false;
-    throw error;
-  }
-  if (Bun.file(path).size === bytes && (await blobFiles.hash(path).catch(() => null)) === sha256) return true;
-  await unlink(path);
-  return false;
+/** Copies blobs that are files of a data directory. */
+export const folderBlob =
+  (data_dir: string): Copies["blob"] =>
+  async ({ sha256, bytes }, path, links) => {
+    try {
+      await copyImmutable(blobFiles.path(data_dir, sha256), path, links);
+    } catch (error) {
+      if (["ENOENT", "EIO", "EACCES", "EPERM"].includes(codeOf(error))) return false;
+      throw error;
+    }
+    if (Bun.file(path).size === bytes && (await blobFiles.hash(path).catch(() => null)) === sha256) return true;
+    await unlink(path);
+    return false;
+  };
+
+export async function folderSingles(data_dir: string): Promise<Map<string, Uint8Array>> {
+  const files = new Map<string, Uint8Array>();
+  for (const name of await singleFiles(data_dir)) files.set(name, await readFile(join(data_dir, name)));
+  return files;
 }
 
+export const folderCopies = ({ data_dir, sqlite }: Pick<DataDir, "data_dir" | "sqlite">): Copies => ({
+  database: async (path) => void sqlite.run("VACUUM INTO ?", [path]),
+  blob: folderBlob(data_dir),
+  singles: () => folderSingles(data_dir),
+});
+
+/** A service as a backup copies it. */
+export type Copied = Pick<Opened, "data_dir" | "db" | "now"> & { copies: Copies };
+
 interface BackupJob {
-  data_dir: string;
+  copied: Copied;
   folder: string;
   /** Second names instead of copies, if blocks cannot be shared. */
   links: boolean;
@@ -96,50 +110,56 @@ interface BackupJob {
 
 type List = Awaited<ReturnType<typeof writeChecksums>>;
 
-async function copyBlobs(job: BackupJob, list: List, done: BackedUp): Promise<void> {
-  const { folder } = job;
+async function copyBlobs({ copied, folder, links }: BackupJob, list: List, done: BackedUp): Promise<void> {
   const folders = new Set<string>();
   durable.makeFolder(join(folder, "blobs"));
   using copy = new Database(join(folder, "db"), { strict: true, readonly: true });
   for await (const page of namedBlobs.pages(sqliteDb(copy, () => {}))) {
-    const copied: CopiedFile[] = [];
+    const added: CopiedFile[] = [];
     for (const { sha256 } of page) folders.add(blobFiles.folder(folder, sha256));
     folders.forEach(durable.makeFolder);
     await inParallel(page, COPIERS, async (blob) => {
-      if (!(await copyBlob(job, blob))) return void done.damaged.push(blob.sha256);
+      const { sha256, bytes } = blob;
+      if (!(await copied.copies.blob(blob, blobFiles.path(folder, sha256), links)))
+        return void done.damaged.push(sha256);
       done.blobs++;
-      done.bytes += blob.bytes;
-      copied.push({ path: `blobs/${blob.sha256.slice(0, 2)}/${blob.sha256}`, sha256: blob.sha256 });
+      done.bytes += bytes;
+      added.push({ path: `blobs/${sha256.slice(0, 2)}/${sha256}`, sha256 });
     });
-    await list.add(copied);
+    await list.add(added);
   }
   for (const path of folders) await durable.flushFolder(path);
   await durable.flushFolder(join(folder, "blobs"));
 }
 
-async function copySingles(data_dir: string, folder: string): Promise<CopiedFile[]> {
-  const copied = [{ path: "db", sha256: await blobFiles.hash(join(folder, "db")) }];
-  for (const path of await singleFiles(data_dir)) {
+/** Writes the files besides database and blobs below a folder. */
+export async function putSingles(files: ReadonlyMap<string, Uint8Array>, folder: string): Promise<void> {
+  for (const [path, bytes] of files) {
     for (let above = dirname(path); above !== "."; above = dirname(above)) durable.makeFolder(join(folder, above));
-    await copyFlushed(join(data_dir, path), join(folder, path));
-    copied.push({ path, sha256: await blobFiles.hash(join(folder, path)) });
+    await writeFlushed(join(folder, path), bytes);
   }
+}
+
+async function copySingles({ copies, data_dir }: Copied, folder: string): Promise<CopiedFile[]> {
+  const files = await copies.singles();
+  await putSingles(files, folder);
+  const paths = ["db", ...files.keys()];
   const { name } = statsFile;
   if (statsFile.copy(data_dir, join(folder, name))) {
     await flushFile(join(folder, name));
-    copied.push({ path: name, sha256: await blobFiles.hash(join(folder, name)) });
+    paths.push(name);
   }
-  return copied;
+  return Promise.all(paths.map(async (path) => ({ path, sha256: await blobFiles.hash(join(folder, path)) })));
 }
 
-async function copyAll({ sqlite, now }: DataDir, job: BackupJob): Promise<BackedUp> {
-  const { data_dir, folder } = job;
-  const created_at = new Date(now()).toISOString();
+async function copyAll(job: BackupJob): Promise<BackedUp> {
+  const { copied, folder } = job;
+  const created_at = new Date(copied.now()).toISOString();
   const done: BackedUp = { created_at, blobs: 0, bytes: 0, damaged: [] };
-  await copyDatabase(sqlite, join(folder, "db"));
-  const list = await writeChecksums(folder, { schema: databaseFile.schemaOf(sqlite), created_at });
+  await copyDatabase(copied, join(folder, "db"));
+  const list = await writeChecksums(folder, { schema: SCHEMA, created_at });
   try {
-    await list.add(await copySingles(data_dir, folder));
+    await list.add(await copySingles(copied, folder));
     await copyBlobs(job, list, done);
     await list.finish();
   } finally {
@@ -149,11 +169,11 @@ async function copyAll({ sqlite, now }: DataDir, job: BackupJob): Promise<Backed
 }
 
 /** Throws a sentence, or the error of the disk; files that were copied until then stay, and no restore takes them. */
-export async function backUp(parts: DataDir, folder: string, links: boolean): Promise<BackedUp> {
-  await readyFolder(parts.data_dir, folder);
-  const hold = await takeHold(parts);
+export async function backUp(copied: Copied, folder: string, links: boolean): Promise<BackedUp> {
+  await readyFolder(copied.data_dir, folder);
+  const hold = await takeHold(copied);
   try {
-    return await copyAll(parts, { data_dir: parts.data_dir, folder, links });
+    return await copyAll({ copied, folder, links });
   } finally {
     await hold.release();
   }
@@ -161,13 +181,20 @@ export async function backUp(parts: DataDir, folder: string, links: boolean): Pr
 
 // Files are copied so that they survive a power cut.
 
-async function flushFile(path: string): Promise<void> {
+export async function flushFile(path: string): Promise<void> {
   const file = await open(path, "r+");
   try {
     await file.sync();
   } finally {
     await file.close();
   }
+}
+
+/** Makes a new file. */
+export async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
+  const file = await open(path, "wx", 0o600);
+  await file.writeFile(bytes);
+  await file.sync().finally(() => file.close());
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
@@ -289,7 +316,7 @@ const LOST_AND_FOUND = "lost+found";
 
 const isBlob = ({ path }: CopiedFile): boolean => path.startsWith("blobs/");
 
-async function refuseUnlessEmpty(data_dir: string): Promise<void> {
+export async function refuseUnlessEmpty(data_dir: string): Promise<void> {
   const found = (await readdir(data_dir).catch(() => [])).filter((name) => name !== LOST_AND_FOUND);
   if (found.length === 0) return;
   throw new Error(
@@ -343,14 +370,31 @@ export async function endRestore(data_dir: string, tell?: UpgradeTeller): Promis
   prepareDataDir(data_dir, { tell }).close();
 }
 
-/** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
-export async function restoreFrom(folder: string, data_dir: string, tell?: UpgradeTeller): Promise<Checksums> {
+async function checked(folder: string): Promise<Checksums> {
   if (!existsSync(folder)) throw new Error(`There is no folder ${folder}.`);
-  await refuseUnlessEmpty(data_dir);
   const checksums = await readChecksums(folder);
   await refuseUnlessWhole(folder, checksums);
+  return checksums;
+}
+
+/** Throws a sentence, or the error of the disk. When it resolves, a server can start on `data_dir`. */
+export async function restoreFrom(folder: string, data_dir: string, tell?: UpgradeTeller): Promise<Checksums> {
+  await refuseUnlessEmpty(data_dir);
+  const checksums = await checked(folder);
   await beginRestore(data_dir);
   await copyBack(folder, data_dir, checksums.entries);
   await endRestore(data_dir, tell);
   return checksums;
+}
+
+/** The same into an empty folder of the caller's own, without the blobs: `bytesOf` reads those where the backup is. */
+export async function takeOut(folder: string, data_dir: string): Promise<TakenOut> {
+  const { created_at, entries } = await checked(folder);
+  await copyBack(
+    folder,
+    data_dir,
+    entries.filter((entry) => !isBlob(entry)),
+  );
+  const bytesOf = ({ sha256 }: BlobRow) => readFile(blobFiles.path(folder, sha256)).catch(() => null);
+  return { from: resolve(folder), taken_at: created_at, bytesOf };
 }

@@ -6,12 +6,11 @@ import { UNIT_MS } from "../../base/units.ts";
 import { blobFiles, putBlobs, readBlobs } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
 import { diskRoom } from "../disk/room.ts";
-import { type BlobRow, namedBlobs } from "../named-blobs.ts";
+import { type BadBlob, type BlobRow, type BlobUpkeep, type Condition, namedBlobs } from "../upkeep.ts";
 import { type Backend, type BlobPlace, inSlices, type Op } from "../operation.ts";
 import { diskRefusal } from "../refusals.ts";
 import type { Blobs } from "../serving.ts";
 import { BATCH, sweeping } from "../sweep.ts";
-import type { BadBlob, BlobUpkeep, Condition } from "../upkeep.ts";
 
 const folderPlace = (data_dir: string): BlobPlace => ({
   async put({ blobs, manifest }) {

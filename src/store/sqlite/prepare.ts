@@ -3,7 +3,7 @@
 import type { Database } from "bun:sqlite";
 import { chmodSync, closeSync, existsSync, openSync, readdirSync, rmSync, type Stats, statSync } from "node:fs";
 import { join } from "node:path";
-import { prepareBrands } from "../disk/brands.ts";
+import { prepareBrands } from "../disk/alike.ts";
 import { durable } from "../disk/durable.ts";
 import { prepareFigures } from "../disk/figures.ts";
 import { diskRoom } from "../disk/room.ts";
@@ -164,13 +164,25 @@ export function prepareFolder(data_dir: string, preparing: Preparing): { close()
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would
 // write into somebody's home or project, or make an empty server whose first sweep removes every file of the old one.
 
-/** The name of a file that is there while a restore writes the data directory. */
+/** The name of a file that is there while a restore writes the data directory; while a move writes it; and from when on all of it is
+ *  somewhere else. */
 export const RESTORING = "restoring";
+export const MOVING = "moving";
+export const MOVED = "moved";
 
-/** Throws if a restore was cut short: what is there may be any part of a backup. */
+const HALF = {
+  [RESTORING]: (data_dir: string) =>
+    `A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`,
+  [MOVING]: (data_dir: string) => `A move into ${data_dir} was not finished: run svc-server move --to embedded again.`,
+  [MOVED]: (data_dir: string) =>
+    `The service of ${data_dir} was moved to a database and a bucket: start svc-server with SVC_DATABASE_URL and SVC_BLOBS, on another --data-dir.`,
+};
+
+/** Throws if a restore or a move was cut short, where what is there may be any part of it; or if a move took all of it away. */
 export function refuseHalfRestored(data_dir: string): void {
-  if (!existsSync(join(data_dir, RESTORING))) return;
-  throw new Error(`A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`);
+  for (const [name, sentence] of Object.entries(HALF)) {
+    if (existsSync(join(data_dir, name))) throw new Error(sentence(data_dir));
+  }
 }
 
 /** Names that a first start which was cut short leaves, and that a fresh file system has. */

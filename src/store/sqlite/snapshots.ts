@@ -17,10 +17,9 @@ import { UNIT_MS } from "../../base/units.ts";
 import type { BackupPlace } from "../disk/backup-place.ts";
 import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { durable } from "../disk/durable.ts";
-import { NAMED } from "../named-blobs.ts";
+import { type BlobRow, NAMED, type TakenOut } from "../upkeep.ts";
 import { BACKUP_COPY, isBackupCopy, takeHold } from "../sweep.ts";
-import { beginRestore, copyDatabase, endRestore, isSingle, singleFiles } from "./backup.ts";
-import type { DataDir } from "./data-dir.ts";
+import { beginRestore, type Copied, copyDatabase, endRestore, isSingle, putSingles } from "./backup.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { statsFile } from "./stats-file.ts";
 
@@ -98,23 +97,29 @@ function lockOf(data_dir: string): Database {
 }
 
 /** The copy of the database has the files in it that a server needs besides, so that a snapshot is one file. */
-async function addSingles(copy: Database, data_dir: string): Promise<void> {
+async function addSingles(copy: Database, { copies }: Copied): Promise<void> {
   copy.run("create table backup_files (name text primary key, bytes blob not null) strict");
   const insert = copy.query("insert into backup_files values (?, ?)");
-  for (const name of await singleFiles(data_dir)) insert.run(name, await Bun.file(join(data_dir, name)).bytes());
+  for (const [name, bytes] of await copies.singles()) insert.run(name, bytes);
 }
 
-interface BlobToKeep {
-  sha256: string;
-  bytes: number;
+interface Outgoing {
+  copied: Copied;
+  place: BackupPlace;
+  /** The beginning of the names of temporary files. */
+  base: string;
 }
 
 /** Sends one blob; false if it is missing here, or not what its name says. */
-async function sendBlob(data_dir: string, place: BackupPlace, { sha256, bytes }: BlobToKeep): Promise<boolean> {
-  const path = blobFiles.path(data_dir, sha256);
-  if (Bun.file(path).size !== bytes || (await blobFiles.hash(path).catch(() => null)) !== sha256) return false;
-  await place.put(blobKey(sha256), path);
-  return true;
+async function sendBlob({ copied, place, base }: Outgoing, blob: BlobRow): Promise<boolean> {
+  const path = `${base}-${blob.sha256}`;
+  try {
+    if (!(await copied.copies.blob(blob, path, true))) return false;
+    await place.put(blobKey(blob.sha256), path);
+    return true;
+  } finally {
+    await rm(path, { force: true });
+  }
 }
 
 /** Others may have files below the same prefix: those are neither sent, counted nor removed. */
@@ -124,9 +129,10 @@ const placedBlobs = async (place: BackupPlace, prefix: string): Promise<PlacedFi
   );
 
 /** B1: sends the blobs that are not there yet. Gives the files of the place that this snapshot does not name. */
-async function sendBlobs(copy: Database, data_dir: string, place: BackupPlace, done: SnapshotTaken, list: Bytes[]) {
-  const rows = copy.query<BlobToKeep, [string, string]>(
-    `select sha256, bytes from blobs where sha256 >= ? and sha256 < ? and ${NAMED} order by sha256`,
+async function sendBlobs(copy: Database, sending: Outgoing, done: SnapshotTaken, list: Bytes[]) {
+  const { place } = sending;
+  const rows = copy.query<BlobRow, [string, string]>(
+    `select blob_no, sha256, bytes from blobs where sha256 >= ? and sha256 < ? and ${NAMED} order by sha256`,
   );
   const unnamed: PlacedFile[] = [];
   for (const prefix of BLOB_PREFIXES) {
@@ -136,7 +142,7 @@ async function sendBlobs(copy: Database, data_dir: string, place: BackupPlace, d
     for (const { sha256 } of named) there.delete(sha256);
     unnamed.push(...there.values());
     await inParallel(missing, AT_ONCE, async (blob) => {
-      if (!(await sendBlob(data_dir, place, blob))) return void done.damaged.push(blob.sha256);
+      if (!(await sendBlob(sending, blob))) return void done.damaged.push(blob.sha256);
       done.sent++;
       done.sent_bytes += blob.bytes;
     });
@@ -204,26 +210,28 @@ async function removeLeftCopies(data_dir: string): Promise<void> {
 }
 
 /** Takes a snapshot. `keep` is how many the place keeps with it; null keeps all. Throws a sentence. */
-async function takeSnapshot(parts: DataDir, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
-  await place.refuseFor(parts.data_dir);
-  using _lock = lockOf(parts.data_dir);
-  await removeLeftCopies(parts.data_dir);
-  await place.removeHalves(parts.now() - UNIT_MS.d);
-  const hold = await takeHold(parts);
-  const base = join(parts.data_dir, "tmp", BACKUP_COPY + randomName(12));
+async function takeSnapshot(copied: Copied, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
+  const { data_dir } = copied;
+  await place.refuseFor(data_dir);
+  durable.makeFolder(join(data_dir, "tmp")); // a database server's service may be copied from a machine without one
+  using _lock = lockOf(data_dir);
+  await removeLeftCopies(data_dir);
+  await place.removeHalves(copied.now() - UNIT_MS.d);
+  const hold = await takeHold(copied);
+  const base = join(data_dir, "tmp", BACKUP_COPY + randomName(12));
   const [database, coded, names] = [`${base}.db`, `${base}.zst`, `${base}.names`];
-  const now = parts.now();
+  const now = copied.now();
   const done: SnapshotTaken = {
     ...{ name: "", taken_at: new Date(now).toISOString(), blobs: 0, sent: 0, sent_bytes: 0 },
     ...{ damaged: [], removed_snapshots: 0, removed_blobs: 0, not_removed: null },
   };
   try {
-    await copyDatabase(parts.sqlite, database);
+    await copyDatabase(copied, database);
     using copy = new Database(database, { strict: true, readwrite: true });
-    await addSingles(copy, parts.data_dir);
-    statsFile.addTo(copy, parts.data_dir, `${base}.stats`);
+    await addSingles(copy, copied);
+    statsFile.addTo(copy, data_dir, `${base}.stats`);
     const list: Bytes[] = [];
-    const unnamed = await sendBlobs(copy, parts.data_dir, place, done, list);
+    const unnamed = await sendBlobs(copy, { copied, place, base }, done, list);
     copy.close();
     await compressFile(database, coded);
     done.name = `${compactTime(now)}-${await blobFiles.hash(coded)}`;
@@ -267,19 +275,12 @@ async function fetchDatabase(place: BackupPlace, name: string, data_dir: string)
   await unlink(coded);
 }
 
-async function writeFlushed(path: string, bytes: Uint8Array): Promise<void> {
-  const file = await open(path, "wx", 0o600);
-  await file.writeFile(bytes);
-  await file.sync().finally(() => file.close());
-}
-
 async function takeSinglesOut(copy: Database, data_dir: string): Promise<void> {
   const files = copy.query<{ name: string; bytes: Uint8Array }, []>("select name, bytes from backup_files").all();
-  for (const { name, bytes } of files) {
-    if (!isSingle(name)) continue;
-    durable.makeFolder(dirname(join(data_dir, name)));
-    await writeFlushed(join(data_dir, name), bytes);
-  }
+  await putSingles(
+    new Map(files.filter(({ name }) => isSingle(name)).map(({ name, bytes }) => [name, bytes])),
+    data_dir,
+  );
   copy.run("PRAGMA secure_delete = ON"); // there are keys in it
   copy.run("drop table backup_files");
 }
@@ -302,20 +303,34 @@ async function fetchBlobs(copy: Database, place: BackupPlace, data_dir: string):
   for (const folder of [...folders, join(data_dir, "blobs")]) await durable.flushFolder(folder);
 }
 
+/** Its database and single files. */
+async function takeFilesOut(place: BackupPlace, name: string, data_dir: string): Promise<void> {
+  await fetchDatabase(place, name, data_dir);
+  using copy = new Database(join(data_dir, "db"), { strict: true, readwrite: true });
+  databaseFile.refuseNewer(databaseFile.schemaOf(copy));
+  await takeSinglesOut(copy, data_dir);
+  statsFile.takeOf(copy, data_dir);
+}
+
 /** Makes an empty data directory of a snapshot; `asked` is the beginning of its name, null for the latest. */
 async function restoreSnapshot(place: BackupPlace, asked: string | null, data_dir: string, tell?: UpgradeTeller) {
   const name = await nameToRestore(place, asked);
   await beginRestore(data_dir);
-  await fetchDatabase(place, name, data_dir);
+  await takeFilesOut(place, name, data_dir);
   {
     using copy = new Database(join(data_dir, "db"), { strict: true, readwrite: true });
-    databaseFile.refuseNewer(databaseFile.schemaOf(copy));
-    await takeSinglesOut(copy, data_dir);
-    statsFile.takeOf(copy, data_dir);
     await fetchBlobs(copy, place, data_dir);
   }
   await endRestore(data_dir, tell);
   return { name, taken_at: takenAt(name) };
+}
+
+/** The same into an empty folder of the caller's own, without the blobs. */
+async function takeSnapshotOut(place: BackupPlace, asked: string | null, data_dir: string): Promise<TakenOut> {
+  const name = await nameToRestore(place, asked);
+  await takeFilesOut(place, name, data_dir);
+  const bytesOf = ({ sha256 }: BlobRow) => place.getBytes(blobKey(sha256));
+  return { from: `${place.name}@${name}`, taken_at: takenAt(name), bytesOf };
 }
 
 export const snapshots = {
@@ -323,4 +338,5 @@ export const snapshots = {
   latestAt: latestSnapshotAt,
   take: takeSnapshot,
   restore: restoreSnapshot,
+  takeOut: takeSnapshotOut,
 };

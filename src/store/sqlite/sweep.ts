@@ -4,7 +4,7 @@ import { chmod, readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { UNIT_MS } from "../../base/units.ts";
 import { certificateFiles } from "../disk/certificate-files.ts";
-import { BRANDS, readBrands } from "../disk/brands.ts";
+import { BRANDS, readBrands } from "../disk/alike.ts";
 import { durable } from "../disk/durable.ts";
 import { secretFiles } from "../disk/secrets.ts";
 import { diskRoom } from "../disk/room.ts";

@@ -1,11 +1,10 @@
 /** Verify: stored files are hashed again, so that bit rot is found before a visitor finds it (RELIABILITY 2). */
 import { UNIT_MS } from "../../base/units.ts";
 import { type Op, statement } from "../operation.ts";
-import { type BlobRow, namedBlobs } from "../named-blobs.ts";
+import { type BadBlob, type BlobRow, type Checked, type Damage, type Loss, namedBlobs } from "../upkeep.ts";
 import { wrongFigures } from "../quotas.ts";
 import type { Opened } from "./data-dir.ts";
 import { statsFile } from "./stats-file.ts";
-import type { BadBlob, Checked, Damage, Loss } from "../upkeep.ts";
 
 const lossesBy = statement<Omit<Loss, "live"> & { live: number }>(
   `select sites.site_id as site_id, slug, version_id, path,

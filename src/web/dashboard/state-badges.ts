@@ -1,7 +1,7 @@
 /** The state of a site as the dashboard shows it: a badge and, if the site takes no changes, a notice. */
 import { quarantineOf, siteState } from "../../base/site-state.ts";
 import type { Site } from "../../base/types.ts";
-import { contactLink } from "../../html/contact.ts";
+import { contactLink } from "../../html/document.ts";
 import { html, type Html } from "../../html/template.ts";
 import { badge, warningBox } from "../parts.ts";
 import type { SignedIn } from "../who.ts";

@@ -6,7 +6,7 @@ import { codeOf, type Import, importsOf, type Sources } from "./source.ts";
  *  single file. */
 const VOCABULARY = "base";
 /** The store's files that bind operations or are entries; the others at its root hold nouns, and rows beside their SQL. */
-const STORE_DOORS = ["index", "operations", "groups", "backends", "writer", "writer-thread"].map(
+const STORE_DOORS = ["index", "operations", "groups", "backends", "move", "writer", "writer-thread"].map(
   (name) => `src/store/${name}.ts`,
 );
 /** The parts of the store that other rooms may name: its doors, and the types of the rest except its backends. */
@@ -194,6 +194,7 @@ function mayImport(path: string, name: string): boolean {
 /** The store's files that others may name for more than a type: an operation runs only where the store binds it. */
 const STORE_VALUES = [
   "src/store/index.ts",
+  "src/store/move.ts",
   "src/store/operations.ts",
   "src/store/refusals.ts",
   "src/store/writer-thread.ts",

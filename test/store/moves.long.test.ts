@@ -1,0 +1,480 @@
+/** SCALE 7: a service goes from a data directory into a database and a bucket and back, by a move or by a backup, with all that it had;
+ *  begun again after any kill, it ends the same. */
+import { existsSync } from "node:fs";
+import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { SQL } from "bun";
+import { Database } from "bun:sqlite";
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { contentHash } from "../../src/base/version-id.ts";
+import type { StoreAddress } from "../../src/store/index.ts";
+import { type Bucket, startBucket } from "../kit/bucket.ts";
+import { settingsOf } from "../kit/database-server.ts";
+import { expectOldFacts, type OldFacts, OLD_SCHEMAS, unpackOldFolder } from "../kit/old-folders.ts";
+import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
+import { run, type ServerProcess, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
+import { callsOf } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
+
+setDefaultTimeout(180_000);
+
+let postgres: PostgresServer;
+let home: Awaited<ReturnType<typeof temporaryFolder>>;
+beforeAll(async () => {
+  postgres = await startPostgres();
+  home = await temporaryFolder();
+});
+afterAll(async () => {
+  await postgres?.[Symbol.asyncDispose]();
+  await home?.[Symbol.asyncDispose]();
+});
+
+let made = 0;
+const fresh = (): string => join(home.path, `folder-${made++}`);
+const newest = OLD_SCHEMAS.at(-1)!;
+
+interface Place extends AsyncDisposable {
+  address: StoreAddress;
+  bucket: Bucket;
+  sql: SQL;
+}
+
+/** An empty database and an empty bucket. */
+async function emptyPlace(): Promise<Place> {
+  const bucket = startBucket();
+  const database_url = await postgres.database();
+  const sql = postgres.sql(database_url);
+  const access = {
+    ...{ endpoint: bucket.endpoint, region: "us-east-1", session_token: null },
+    ...{ access_key_id: "key", secret_access_key: "secret" },
+  };
+  return {
+    address: { data_dir: fresh(), database_url, bucket: { url: "s3://bucket/all", access, cache_bytes: 1 << 24 } },
+    bucket,
+    sql,
+    async [Symbol.asyncDispose]() {
+      await sql.close();
+      bucket[Symbol.dispose]();
+    },
+  };
+}
+
+const embedded = (argv: string[], data_dir: string) => run([...SVC_SERVER, ...argv, "--data-dir", data_dir]);
+const shared = (argv: string[], { address }: Place, env: Record<string, string> = {}) =>
+  run([...SVC_SERVER, ...argv], { env: { ...settingsOf(address), ...env } });
+const move = (to: string, place: Place, data_dir: string) =>
+  shared(["move", "--to", to, "--data-dir", data_dir], place);
+const startOn = ({ address }: Place, env: Record<string, string> = {}): Promise<ServerProcess> =>
+  startProcess(["--log", "off"], { env: { ...settingsOf(address), ...env } });
+
+async function stop(server: ServerProcess): Promise<void> {
+  server.kill("SIGTERM");
+  expect(await server.exited).toBe(0);
+}
+
+/** Rows that a command adds about itself. */
+const OWN = new Set(["audit", "holds"]);
+const sorted = (rows: unknown[]): string[] => rows.map((row) => JSON.stringify(row)).toSorted();
+
+function tablesIn(db: Database): { name: string; columns: string }[] {
+  const names = db.query<{ name: string }, []>(
+    "select name from sqlite_schema where type = 'table' and name not like 'sqlite_%'",
+  );
+  return names
+    .all()
+    .filter(({ name }) => !OWN.has(name))
+    .map(({ name }) => {
+      const columns = db.query<{ name: string }, []>(`pragma table_info(${name})`).all();
+      return { name, columns: columns.map((column) => column.name).join(", ") };
+    });
+}
+
+function rowsOfFile(path: string): Record<string, string[]> {
+  using db = new Database(path, { readonly: true });
+  return Object.fromEntries(
+    tablesIn(db).map(({ name, columns }) => [name, sorted(db.query(`select ${columns} from ${name}`).values())]),
+  );
+}
+
+/** The same of the database server; its numbers come as texts. */
+async function rowsOfServer(sql: SQL, like: string): Promise<Record<string, string[]>> {
+  using db = new Database(like, { readonly: true });
+  const all: Record<string, string[]> = {};
+  for (const { name, columns } of tablesIn(db)) {
+    const rows = (await sql.unsafe(`select ${columns} from ${name}`)) as Record<string, unknown>[];
+    const numbers = (await sql.unsafe(
+      `select column_name from information_schema.columns where table_name = '${name}' and data_type = 'bigint'`,
+    )) as { column_name: string }[];
+    const wide = new Set(numbers.map(({ column_name }) => column_name));
+    const values = (row: Record<string, unknown>) =>
+      columns
+        .split(", ")
+        .map((column) => (wide.has(column) && row[column] !== null ? Number(row[column]) : row[column]));
+    all[name] = sorted(rows.map(values));
+  }
+  return all;
+}
+
+/** A stopped service of today's schema, with all that an older one had, and some more. */
+async function service(): Promise<{ data_dir: string; facts: OldFacts }> {
+  const data_dir = fresh();
+  await mkdir(data_dir, { mode: 0o700 });
+  const facts = await unpackOldFolder(newest, data_dir);
+  const server = await startProcess(["--log", "off", "--data-dir", data_dir]);
+  const calls = callsOf(server);
+  for (let n = 0; n < 6; n++) {
+    const files = Object.fromEntries(Array.from({ length: 10 }, (_, k) => [`${k}.txt`, `text ${k} of ${n}`]));
+    await calls.deploy({ "index.html": `<!doctype html><title>${n}</title><p>${"é☃".repeat(n)}`, ...files });
+  }
+  await writeFile(join(data_dir, "brands.txt"), "acme acme.example\n");
+  await stop(server);
+  return { data_dir, facts };
+}
+
+/** As each of its blobs is in the bucket. */
+async function expectBlobs({ sql, bucket }: Place): Promise<number> {
+  const rows: { sha256: string; blob_no: string; stored: boolean }[] = await sql.unsafe(
+    "select distinct sha256, blob_no, stored from files join blobs using (blob_no)",
+  );
+  for (const { sha256, blob_no, stored } of rows) {
+    const object = bucket.objects.get(`all/blobs/${sha256.slice(0, 2)}/${sha256}-${blob_no}`);
+    expect([stored, contentHash(object!.bytes as Uint8Array<ArrayBuffer>)]).toEqual([true, sha256]);
+  }
+  return rows.length;
+}
+
+test("move --to shared, and back: every row, blob, secret and brand; nothing starts on what was left", async () => {
+  const { data_dir, facts } = await service();
+  await using place = await emptyPlace();
+  const before = rowsOfFile(join(data_dir, "db"));
+  const done = await move("shared", place, data_dir);
+  expect(done).toMatchObject({ code: 0, stderr: expect.stringContaining(`moved from ${data_dir} into the database`) });
+  expect(await rowsOfServer(place.sql, join(data_dir, "db"))).toEqual(before);
+  expect(await expectBlobs(place)).toBeGreaterThan(60);
+  const files: { name: string; body: string }[] = await place.sql.unsafe(
+    "select name, body from shared_files order by name",
+  );
+  expect(files.map(({ name }) => name)).toEqual(["brands.txt", "secrets"]);
+  for (const { name, body } of files) expect(body).toBe(await readFile(join(data_dir, name), "utf8"));
+
+  const left = await embedded(["--port", "0"], data_dir);
+  expect([left.code, left.stderr]).toEqual([
+    1,
+    expect.stringContaining(`The service of ${data_dir} was moved to a database`),
+  ]);
+  expect((await embedded(["sites"], data_dir)).code).toBe(1);
+  expect(await move("shared", place, data_dir)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining("by a call before this one"),
+  });
+
+  const [one, two] = [await startOn(place), await startOn(place, { SVC_DATA_DIR: fresh() })].map((server) => server);
+  await stop(two!);
+  await expectOldFacts(one!, facts);
+  const site = await callsOf(one!).deploy({ "index.html": "<p>on the bucket" });
+  const numbers: { n: string }[] = await place.sql.unsafe("select max(version_no) as n from versions");
+  expect(Number(numbers[0]!.n)).toBeGreaterThan(before["versions"]!.length);
+  await stop(one!);
+
+  const back = fresh();
+  const after = await rowsOfServer(place.sql, join(data_dir, "db"));
+  expect(await move("embedded", place, back)).toMatchObject({
+    code: 0,
+    stderr: expect.stringContaining(`into ${back}: `),
+  });
+  expect(rowsOfFile(join(back, "db"))).toEqual(after);
+  expect(await readFile(join(back, "secrets"), "utf8")).toBe(await readFile(join(data_dir, "secrets"), "utf8"));
+  expect(await readFile(join(back, "brands.txt"), "utf8")).toBe("acme acme.example\n");
+  await expect(startOn(place)).rejects.toThrow("The service of SVC_DATABASE_URL was moved to a data directory");
+  expect((await shared(["sites"], place)).stderr).toContain("was moved to a data directory");
+  expect(await move("embedded", place, fresh())).toMatchObject({ code: 1 });
+  expect((await embedded(["verify"], back)).stderr).toContain("0 faults");
+  const again = await startProcess(["--log", "off", "--data-dir", back]);
+  await expectOldFacts(again, facts);
+  const slug = new URL(site.url).hostname.split(".")[0]!;
+  expect(await (await callsOf(again).site(slug)).text()).toContain("on the bucket");
+  expect((await callsOf(again).redeploy(site, { "index.html": "<p>and on" })).site_id).toBe(site.site_id);
+  await stop(again);
+});
+
+describe("a move that cannot be is refused with a sentence, and changes nothing", () => {
+  test("a place with a service, servers at work, no service, a flag that is none", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    const running = await startOn(place);
+    const calls = callsOf(running);
+    await calls.deploy({ "index.html": "<p>here" });
+    const refused = async (to: string, folder: string, sentence: string, code = 1) => {
+      const done = await move(to, place, folder);
+      expect([done.code, done.stderr]).toEqual([code, expect.stringContaining(sentence)]);
+    };
+    await refused("shared", data_dir, "Servers run on the database of SVC_DATABASE_URL (");
+    await refused("embedded", fresh(), "Servers run on the database of SVC_DATABASE_URL (");
+    await stop(running);
+    await refused("shared", data_dir, "has a service already: name an empty one");
+    await refused("shared", fresh(), "There is no service in");
+    await refused("embedded", data_dir, "is not empty");
+    await refused("both", data_dir, '--to is "both": it must be shared or embedded.', 2);
+    expect((await embedded(["move", "--to", "shared"], data_dir)).stderr).toContain("needs both places");
+    const states: { state: string }[] = await place.sql.unsafe("select state from service");
+    expect(states).toEqual([{ state: "whole" }]);
+    expect(existsSync(join(data_dir, "moved"))).toBeFalse();
+    const serving = await startProcess(["--log", "off", "--data-dir", data_dir]);
+    await using other = await emptyPlace();
+    expect((await move("shared", other, data_dir)).stderr).toContain("Another svc-server is running on");
+    await stop(serving);
+    await stop(await startOn(place));
+  });
+
+  test("a bucket's prefix of another service", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    place.bucket.objects.set("all/owner", { bytes: Buffer.from("somebody"), at: Date.now() });
+    const done = await move("shared", place, data_dir);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("has the files of another service")]);
+    expect(await place.sql.unsafe("select state from service")).toEqual([{ state: "whole" }]);
+    expect((await embedded(["verify"], data_dir)).code).toBe(0);
+  });
+});
+
+describe("a move that is killed is begun again, and ends the same", () => {
+  /** Kills the move at its nth call of the bucket, or once `when` holds; then no server starts on either end that is not whole. */
+  async function killed(
+    to: string,
+    place: Place,
+    data_dir: string,
+    at: { call: number } | { when(): Promise<boolean> },
+  ) {
+    let calls = 0;
+    const reached = Promise.withResolvers<void>();
+    place.bucket.before = async (method) => {
+      if (method === (to === "shared" ? "PUT" : "GET") && "call" in at && ++calls === at.call) {
+        reached.resolve();
+        await Bun.sleep(100);
+      }
+      return undefined;
+    };
+    const child = Bun.spawn([...SVC_SERVER, "move", "--to", to, "--data-dir", data_dir], {
+      env: { ...process.env, ...settingsOf(place.address), SVC_DATA_DIR: data_dir },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    if ("call" in at) await Promise.race([reached.promise, child.exited]);
+    else await until(async () => child.exitCode !== null || (await at.when()));
+    child.kill("SIGKILL");
+    await child.exited;
+    place.bucket.before = () => undefined;
+    return child.signalCode === "SIGKILL";
+  }
+
+  const stateOf = async ({ sql }: Place) =>
+    ((await sql.unsafe("select state from service").catch(() => [])) as { state: string }[])[0]?.state;
+
+  test("into a database and a bucket", async () => {
+    const { data_dir, facts } = await service();
+    const before = rowsOfFile(join(data_dir, "db"));
+    await using place = await emptyPlace();
+    for (const call of [2, 12, 24]) {
+      expect(await killed("shared", place, data_dir, { call })).toBeTrue();
+      expect(await stateOf(place)).toBe("filling");
+      await expect(startOn(place)).rejects.toThrow(
+        "A restore or a move into the database of SVC_DATABASE_URL was not finished",
+      );
+    }
+    const puts = () => place.bucket.requests.filter((one) => one.startsWith("PUT all/blobs")).length;
+    const until_now = puts();
+    // What it was interrupted in does not keep it from its own service: nothing was taken away there.
+    const own = await startProcess(["--log", "off", "--data-dir", data_dir]);
+    await expectOldFacts(own, facts);
+    await stop(own);
+    const changed = rowsOfFile(join(data_dir, "db"));
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    expect(puts() - until_now).toBeLessThan(Object.keys(before["blobs"]!).length);
+    expect(await rowsOfServer(place.sql, join(data_dir, "db"))).toEqual(changed);
+    await expectBlobs(place);
+    const server = await startOn(place);
+    await expectOldFacts(server, facts);
+    await stop(server);
+  });
+
+  test("between the marks: what was left is marked, and what it moved into is not whole yet", async () => {
+    const { data_dir, facts } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    await place.sql.unsafe("update service set state = 'filling'");
+    await expect(startOn(place)).rejects.toThrow("was not finished");
+    expect((await embedded(["sites"], data_dir)).code).toBe(1);
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const server = await startOn(place);
+    await expectOldFacts(server, facts);
+    await stop(server);
+
+    const back = fresh();
+    expect((await move("embedded", place, back)).code).toBe(0);
+    await writeFile(join(back, "moving"), "whole\n");
+    expect((await embedded(["sites"], back)).stderr).toContain(`A move into ${back} was not finished`);
+    expect((await move("embedded", place, back)).code).toBe(0);
+    expect((await embedded(["verify"], back)).code).toBe(0);
+  });
+
+  test("into a data directory", async () => {
+    const { data_dir, facts } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const rows = await rowsOfServer(place.sql, join(data_dir, "db"));
+    const back = fresh();
+    for (const call of [2, 12, 24]) {
+      expect(await killed("embedded", place, back, { call })).toBeTrue();
+      expect(await stateOf(place)).toBe("whole");
+      const half = await embedded(["--port", "0"], back);
+      expect([half.code, half.stderr]).toEqual([1, expect.stringContaining(`A move into ${back} was not finished`)]);
+    }
+    const server = await startOn(place); // it was not taken away yet
+    await stop(server);
+    expect((await move("embedded", place, back)).code).toBe(0);
+    const own = (found: Record<string, string[]>) => ({ ...found, address: null });
+    expect(own(rowsOfFile(join(back, "db")))).toEqual(own(rows));
+    expect((await embedded(["verify"], back)).stderr).toContain("0 faults");
+    const again = await startProcess(["--log", "off", "--data-dir", back]);
+    await expectOldFacts(again, facts);
+    await stop(again);
+  });
+
+  test("a stranger that writes in the middle waits, and is not lost", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const late = Promise.withResolvers<void>();
+    let asked = 0;
+    place.bucket.before = async (method) => {
+      if (method === "GET" && ++asked === 10) await late.promise;
+      return undefined;
+    };
+    const moving = move("embedded", place, fresh());
+    await until(() => asked >= 10);
+    const written = place.sql.unsafe(`set lock_timeout = '1s'; select pg_advisory_xact_lock(${0x73_76_63})`);
+    await expect(Promise.resolve(written)).rejects.toThrow("lock timeout");
+    late.resolve();
+    expect((await moving).code).toBe(0);
+  });
+});
+
+describe("backup and restore between both kinds", () => {
+  test("beside servers, into a folder; out of it into a data directory, and into a database and a bucket", async () => {
+    const { data_dir, facts } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const server = await startOn(place);
+    const folder = fresh();
+    expect(await shared(["backup", folder], place)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("backed up"),
+    });
+    expect((await shared(["backup", fresh(), "--link"], place)).code).toBe(2);
+    const sums = await run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], { cwd: folder });
+    expect([sums.code, sums.stdout]).toEqual([0, ""]);
+    expect((await readdir(folder)).toSorted()).toEqual(["SHA256SUMS", "blobs", "brands.txt", "db", "secrets"]);
+    await callsOf(server).deploy({ "index.html": "<p>after the backup" });
+    await stop(server);
+
+    const data = fresh();
+    expect((await embedded(["restore", folder], data)).stderr).toContain("0 faults");
+    const own = await startProcess(["--log", "off", "--data-dir", data]);
+    await expectOldFacts(own, facts);
+    await stop(own);
+
+    await using other = await emptyPlace();
+    expect(await shared(["restore", folder], other)).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining("0 faults"),
+    });
+    expect((await rowsOfServer(other.sql, join(folder, "db")))["versions"]).toEqual(
+      rowsOfFile(join(folder, "db"))["versions"]!,
+    );
+    const restored = await startOn(other);
+    await expectOldFacts(restored, facts);
+    await stop(restored);
+    const again = await shared(["restore", folder], other);
+    expect([again.code, again.stderr]).toEqual([
+      1,
+      expect.stringContaining("has a service already: name an empty one"),
+    ]);
+  });
+
+  test("a backup of a data directory, of an older schema, into a database and a bucket; a blob of it that is damaged is told", async () => {
+    const old = fresh();
+    await mkdir(old, { mode: 0o700 });
+    const facts = await unpackOldFolder(OLD_SCHEMAS.at(-3)!, old);
+    const { data_dir } = await service();
+    const folder = fresh();
+    expect((await embedded(["backup", folder], data_dir)).code).toBe(0);
+    await using place = await emptyPlace();
+    const [first] = (await readdir(join(folder, "blobs"))).toSorted();
+    const [hash] = await readdir(join(folder, "blobs", first!));
+    await writeFile(join(folder, "blobs", first!, hash!), "other bytes");
+    const done = await shared(["restore", folder], place);
+    expect([done.code, done.stdout]).toEqual([1, expect.stringContaining(`blob ${hash} is missing`)]);
+    expect(await place.sql.unsafe(`select stored from blobs where sha256 = '${hash}'`)).toEqual([{ stored: false }]);
+    await using other = await emptyPlace();
+    const started = await startProcess(["--log", "off", "--data-dir", old]); // brings it up to date
+    await stop(started);
+    const of_old = fresh();
+    expect((await embedded(["backup", of_old], old)).code).toBe(0);
+    expect((await shared(["restore", of_old], other)).code).toBe(0);
+    const server = await startOn(other);
+    await expectOldFacts(server, facts);
+    await stop(server);
+  });
+
+  test("SVC_BACKUP: one server sends what is new; a snapshot of it makes either kind again", async () => {
+    const { data_dir, facts } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const kept = fresh();
+    await mkdir(kept);
+    const settings = { SVC_BACKUP: kept, SVC_BACKUP_EVERY: "10s" };
+    const servers = [await startOn(place, settings), await startOn(place, { ...settings, SVC_DATA_DIR: fresh() })];
+    await until(() => existsSync(join(kept, "latest")));
+    await Bun.sleep(3000);
+    expect((await readdir(join(kept, "snapshots"))).filter((name) => name.endsWith(".db.zst"))).toHaveLength(1);
+    const rows = JSON.parse((await shared(["boxes", "--json"], place)).stdout) as { turns: string[] }[];
+    expect(rows.flatMap(({ turns }) => turns).filter((turn) => turn === "backup")).toHaveLength(1);
+    for (const server of servers) await stop(server);
+    expect((await shared(["backup", "--list", kept], place)).stdout).toMatch(/^2\d{3}-/);
+
+    const data = fresh();
+    expect((await embedded(["restore", kept], data)).stderr).toContain("0 faults");
+    await using other = await emptyPlace();
+    expect((await shared(["restore", kept], other)).stderr).toContain("0 faults");
+    const restored = await startOn(other);
+    await expectOldFacts(restored, facts);
+    await stop(restored);
+  });
+
+  test("a restore that is killed is begun again", async () => {
+    const { data_dir, facts } = await service();
+    const folder = fresh();
+    expect((await embedded(["backup", folder], data_dir)).code).toBe(0);
+    await using place = await emptyPlace();
+    let puts = 0;
+    const reached = Promise.withResolvers<void>();
+    place.bucket.before = async (method) => {
+      if (method === "PUT" && ++puts === 25) {
+        reached.resolve();
+        await Bun.sleep(100);
+      }
+      return undefined;
+    };
+    const child = Bun.spawn([...SVC_SERVER, "restore", folder], {
+      env: { ...process.env, ...settingsOf(place.address) },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await reached.promise;
+    child.kill("SIGKILL");
+    await child.exited;
+    await expect(startOn(place)).rejects.toThrow("A restore or a move into the database");
+    expect((await shared(["restore", folder], place)).code).toBe(0);
+    const server = await startOn(place);
+    await expectOldFacts(server, facts);
+    await stop(server);
+  });
+});

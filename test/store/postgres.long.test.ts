@@ -60,7 +60,7 @@ describe("SCALE 7: the schema", () => {
         ...["started_at", "beat_at"].map((column) => `boxes.${column} not null timestamp with time zone`),
         ...["hit_no", "at", "ends_at"].map((column) => `hits.${column} not null integer`),
         "hits.key not null text",
-        ...["service.only_row not null integer", "service.id not null text"],
+        ...["service.only_row not null integer", "service.id not null text", "service.state not null text"],
         ...["name", "body"].map((column) => `shared_files.${column} not null text`),
         ...["turns.name not null text", "turns.box not null integer", "turns.until not null timestamp with time zone"],
       ];

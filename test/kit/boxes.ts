@@ -39,6 +39,8 @@ export interface Boxes extends AsyncDisposable {
   start(env?: Record<string, string>, flags?: string[]): Promise<TestBox>;
   sql: SQL;
   bucket: Bucket;
+  /** The database without a door before it. */
+  database_url: string;
 }
 
 const CLOCKED = [process.execPath, `${ROOT}/test/kit/serve-ahead.ts`];
@@ -120,6 +122,7 @@ export async function startBoxes(postgres?: PostgresServer): Promise<Boxes> {
   return {
     sql,
     bucket,
+    database_url,
     async start(env = {}, flags = []) {
       const folder = await temporaryFolder();
       const door = doorTo(database_url);

@@ -3,6 +3,7 @@
 import { expect, test } from "bun:test";
 import { join } from "node:path";
 import packageJson from "../../package.json";
+import { readConfig } from "../../src/config/index.ts";
 import { SETTINGS } from "../../src/config/settings.ts";
 import { ROOT, TOOLS } from "../kit/paths.ts";
 import { temporaryFolder } from "../kit/process.ts";
@@ -39,7 +40,8 @@ test("the image holds the program alone, runs it as nobody's root and keeps its 
 
 test("every setting that it names is one", async () => {
   const known = Object.values(SETTINGS).flatMap(({ variables }) => variables);
-  const named = `${dockerfile}${await read("compose.yaml")}`.matchAll(/\b(SVC_[A-Z_]+)\b/g);
+  const files = [dockerfile, await read("compose.yaml"), await read("compose.scaling.yaml")];
+  const named = files.join("").matchAll(/\b(SVC_[A-Z_]+)\b/g);
   expect([...named].map(([name]) => name).filter((name) => !known.includes(name))).toEqual([]);
 });
 
@@ -64,8 +66,8 @@ async function faultsOf(path: string): Promise<string[]> {
   return found.map(({ rule, message }) => `${rule}: ${message}`);
 }
 
-test("compose.yaml keeps the schema, and a linter finds no fault with it", async () => {
-  expect(await faultsOf(join(ROOT, "compose.yaml"))).toEqual([]);
+test("the compose files keep the schema, and a linter finds no fault with them", async () => {
+  for (const name of ["compose.yaml", "compose.scaling.yaml"]) expect(await faultsOf(join(ROOT, name))).toEqual([]);
   await using folder = await temporaryFolder();
   const wrong = join(folder.path, "compose.yaml");
   await Bun.write(wrong, (await read("compose.yaml")).replace("cap_drop:", "cap_dropped:"));
@@ -83,4 +85,17 @@ test("compose.yaml: the service has no more rights than it needs, and its port i
     volumes: ["data:/data"],
   });
   expect(Object.keys(volumes!)).toEqual(["data"]);
+});
+
+test("compose.scaling.yaml: its servers start with what it sets, and one port is open, this machine's alone", async () => {
+  const text = (await read("compose.scaling.yaml")).replaceAll(/\$\{\w+:-([^}]*)\}/g, "$1");
+  const { services } = Bun.YAML.parse(text) as { services: Record<string, { [key: string]: unknown }> };
+  expect(Object.values(services).flatMap(({ ports }) => ports ?? [])).toEqual(["127.0.0.1:8787:8787"]);
+  const { one, two } = services;
+  expect(two!["environment"]).toEqual(one!["environment"]!);
+  expect(two!["volumes"]).not.toEqual(one!["volumes"]!);
+  const { shared, trust_proxy } = readConfig([], one!["environment"] as Record<string, string>);
+  expect(shared!.bucket!.url).toBe("s3://svc");
+  expect(trust_proxy).toEqual(["172.30.87.2"]);
+  expect(one).toMatchObject({ read_only: true, cap_drop: ["ALL"], security_opt: ["no-new-privileges:true"] });
 });

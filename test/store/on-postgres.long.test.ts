@@ -1,5 +1,5 @@
 /** SCALE 1 and 3: what a site is and who may do what with it is the same on a PostgreSQL server and a bucket: some chapters run there as they
- *  are. All others that do not look into files are run by `bun run torture on-postgres`. */
+ *  are. All others that do not look into files are run by `SVC_TEST_STORE=shared bun run verify`. */
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "bun:test";
 import { EXCEPT, outcomeOf, runOnPostgres } from "../kit/on-postgres.ts";
 import { addressOfBucket, type CephGateway, startCeph } from "../kit/ceph.ts";
@@ -23,6 +23,9 @@ describe("SCALE 1: one box on PostgreSQL passes the chapter", () => {
     "test/accounts/paging.test.ts",
     "test/comments/threads.test.ts",
     "test/comments/feed-protocol.test.ts",
+    "test/comments/moderation.test.ts",
+    "test/access/access.test.ts",
+    "test/domains/domains.test.ts",
     "test/names/renames.test.ts",
   ])("%s", async (file) => {
     const { passed, failed } = await runOnPostgres(postgres, file, EXCEPT[file]);

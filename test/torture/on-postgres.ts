@@ -1,7 +1,7 @@
 /** SCALE 1 and 3: one box on PostgreSQL and a bucket passes the chapters of test/ that do not look into files: `bun
- *  test/torture/on-postgres.ts [--folder] [words of files…]` runs each file as it is, two at a time, on real servers of Debian's packages
- *  (PostgreSQL and Ceph's gateway, fetched by apt; with --folder the blobs are files), and tells what failed, and which tests are for an
- *  embedded store alone. Needs apt and, as root, setpriv; twenty minutes. */
+ *  test/torture/on-postgres.ts [--folder] [words of files…]`, or `SVC_TEST_STORE=shared bun run verify`, runs each file as it is, two at a
+ *  time, on real servers of Debian's packages (PostgreSQL and Ceph's gateway, fetched by apt; with --folder the blobs are files), and tells
+ *  what failed, and which tests are for an embedded store alone. Needs apt and, as root, setpriv; twenty minutes. */
 import { availableParallelism } from "node:os";
 import { EXCEPT, runOnPostgres } from "../kit/on-postgres.ts";
 import { ROOT } from "../kit/paths.ts";

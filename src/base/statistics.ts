@@ -33,6 +33,12 @@ export interface CountedDay extends Readonly<Record<NameKind, readonly NameCount
   visitors: Uint8Array;
 }
 
+/** The key of the hashes of a day's visitors, and its day. */
+export interface DaySalt {
+  day: number;
+  salt: string;
+}
+
 interface Totals {
   views: number;
   visitors: number;

@@ -216,14 +216,9 @@ const move: OperatorCommand = {
     if (moved === null) return void note(`it was all ${said} by a call before this one`);
     for (const sha256 of moved.damaged) note(`blob ${sha256} was missing or damaged there, and is missing here`);
     note(`${said}: ${counted(moved.blobs, "file")}, ${moved.bytes} bytes`);
-    const stays = ["stats.db", "certs"].filter((name) => to === "shared" && existsSync(join(data_dir, name)));
-    if (stays.length > 0) note(`${STAYING} Here: ${stays.join(", ")}.`);
     return endWith(moved.damaged, note);
   },
 };
-
-const STAYING =
-  "Statistics and certificates of your own are each server's: copy what you want to keep into the data directory of a server before it starts.";
 
 export const BACKUPS: readonly OperatorCommand[] = [backup, restore, move];
 

@@ -2,7 +2,7 @@
  *  a person, the API's JSON for a program (CONTRACT 3). If the site exists, its policy holds for them too. */
 
 import { errorBody, type ErrorCode, Refusal } from "../base/errors.ts";
-import { dayIn } from "../base/calendar.ts";
+import { dayIn } from "../base/units.ts";
 import { decodePath } from "../base/percent.ts";
 import { visible } from "../base/visible.ts";
 import { contactLink, document } from "../html/document.ts";

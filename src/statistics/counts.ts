@@ -3,6 +3,7 @@
 import { Refusal } from "../base/errors.ts";
 import {
   type CountedDay,
+  type DaySalt,
   dayOf,
   MOST_NAMES,
   type NameCount,
@@ -14,7 +15,7 @@ import {
 import { every, loggedBy } from "../run/every.ts";
 import type { Log } from "../run/log.ts";
 import { CallLost, callThread, threadUrl } from "../run/thread.ts";
-import { addressOf, type DaySalt, statsSalt, type StoreAddress } from "../store/index.ts";
+import { addressOf, statsSalt, type StoreAddress } from "../store/index.ts";
 import type { StatisticsOrder, StatisticsReply } from "./thread.ts";
 import { judgeVisit, type NotedVisit } from "./visits.ts";
 
@@ -226,9 +227,14 @@ function createHashing(
 
   async function ask(day: number, now: number): Promise<void> {
     try {
-      salt = (await call({ do: "begin", day })) as DaySalt;
-      hash = hmacOf(salt.salt);
-      for (const one of waiting) if (holdsFor(one.day)) count(one.site_id, one.day, hash(one.who));
+      for (let next: number | undefined = day; next !== undefined;) {
+        const begun = (await call({ do: "begin", day: next })) as DaySalt;
+        salt = begun;
+        hash = hmacOf(begun.salt);
+        for (const one of waiting) if (holdsFor(one.day)) count(one.site_id, one.day, hash(one.who));
+        waiting = waiting.filter((one) => one.day > begun.day); // a day that began meanwhile
+        next = waiting[0]?.day;
+      }
     } catch (error) {
       not_before = now + SALT_AGAIN_MS;
       failed(error);

@@ -15,7 +15,7 @@ import { bucketUpkeep, refuseForeign, strayObjects } from "./bucket/upkeep.ts";
 import type { Db } from "./operation.ts";
 import type { Blobs } from "./serving.ts";
 import { folderBlob, isSingle, writeFlushed } from "./sqlite/backup.ts";
-import { forgetUncountedSites } from "./sqlite/stats.ts";
+import { statsFile } from "./sqlite/stats-file.ts";
 import { fillFile, knownTables } from "./sqlite/tables.ts";
 import { transferring } from "./postgres/tables.ts";
 import type { Copies } from "./upkeep.ts";
@@ -28,6 +28,7 @@ import { lookAtServer, openPool, type Pool } from "./postgres/connection.ts";
 import { databaseRefusal } from "./postgres/failures.ts";
 import { postgresDb, withoutPage } from "./postgres/driver.ts";
 import { databaseRates } from "./postgres/rates.ts";
+import { databaseStats } from "./postgres/stats.ts";
 import { findService, patiently, prepareDatabase } from "./postgres/schema.ts";
 
 export { findService };
@@ -102,6 +103,7 @@ function openOnServer(
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
   const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
+  const statistics = databaseStats(pool);
   const { strays, refuse, copy, ...blobs } =
     bucket === undefined
       ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {}, copy: folderBlob(data_dir) }
@@ -113,11 +115,16 @@ function openOnServer(
     db,
     ...blobs,
     engine: SERVERS_OWN,
-    forgetUncounted: () => forgetUncountedSites(data_dir, db),
+    statistics,
+    forgetUncounted: statistics.forgetUncounted,
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     shared_files: sharedFiles(pool),
     copies: {
       database: (path) => transferring(database_url, (transfer) => fillFile(path, transfer.rows(knownTables()))),
+      async statistics(path) {
+        await transferring(database_url, (transfer) => statsFile.fill(path, transfer.rows(statsFile.shared)));
+        return true;
+      },
       blob: copy,
       async singles() {
         const files = await transferring(database_url, (transfer) => transfer.files());

@@ -1,5 +1,6 @@
 /** The store: all SQL and all disk, asked through operations. This is its door: for a server, whose writes go to a
  *  thread of their own, and for programs that may wait for their writes. */
+import type { SiteStatistics } from "../base/statistics.ts";
 import type { Rates } from "../base/rates.ts";
 import { threadUrl } from "../run/thread.ts";
 import { type Store, storeOn } from "./groups.ts";
@@ -9,7 +10,7 @@ import { isCommitUnknown } from "./refusals.ts";
 import { addressOf, openBackend, type StoreAddress } from "./backends.ts";
 import { secretFiles, type Secrets } from "./disk/secrets.ts";
 import { openRates, type RateCounts } from "./sqlite/rates.ts";
-import { openStats } from "./sqlite/stats.ts";
+import { openStats, type RuleFor, rulesOf, siteStatistics } from "./sqlite/stats.ts";
 import { startWriter, type Writer } from "./writer.ts";
 
 export { addressOf, openBlobs, type Joining, openTurns, prepareStore, type StoreAddress } from "./backends.ts";
@@ -17,7 +18,7 @@ export { readBrands } from "./disk/alike.ts";
 export { certificateFiles, type CertificatePair } from "./disk/certificate-files.ts";
 export { openFigures } from "./disk/figures.ts";
 export { secretFiles, type Secrets };
-export { type DaySalt, statsSalt } from "./disk/stats-salt.ts";
+export { statsSalt } from "./disk/stats-salt.ts";
 export { openStore, type Store } from "./groups.ts";
 export { SERVER } from "./notices.ts";
 export { DEVICE_INTERVAL_S, DEVICE_LIFETIME_MS } from "./people/device-logins.ts";
@@ -83,9 +84,11 @@ export async function openServing({
 /** Opens the statistics of what `prepareStore` has readied, for a thread of their own. `tell` hears of a file that is begun anew. */
 export function openStatistics(address: StoreAddress, tell: (sentence: string) => void) {
   const data = openBackend(address, () => 0, { reads_only: true, connections: 1 });
-  const stats = openStats(address.data_dir, data.db, tell);
+  const stats = data.statistics ?? openStats(address.data_dir, data.db, tell);
   return {
     ...stats,
+    read: async (site_id: string, from: number, to: number, ruleFor: RuleFor): Promise<SiteStatistics> =>
+      siteStatistics(await stats.read(site_id, from, to), { from, to }, rulesOf(data.db, site_id, ruleFor)),
     async close(): Promise<void> {
       stats.close();
       await data.close();

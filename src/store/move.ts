@@ -17,6 +17,7 @@ import { type Transfer, transferring } from "./postgres/tables.ts";
 import { flushFile, isSingle, putSingles, refuseUnlessEmpty, writeFlushed } from "./sqlite/backup.ts";
 import type { UpgradeTeller } from "./sqlite/database.ts";
 import { MOVED, MOVING, prepareDataDir } from "./sqlite/prepare.ts";
+import { statsFile } from "./sqlite/stats-file.ts";
 import { blobsIn, fillFile, holding, knownTables, type Whole } from "./sqlite/tables.ts";
 import type { BlobRow, TakenOut } from "./upkeep.ts";
 
@@ -129,8 +130,8 @@ async function fillShared(
   state: "whole" | "filling",
 ): Promise<Carried> {
   const { missing, ...moved } = await bringAll(whole.blobs(), await toBucket(openObjects(bucket), bytesOf), tell);
-  const tables = knownTables();
-  await transfer.fill(whole.rows(tables), { tables, files: sharedTexts(whole.singles), missing, state });
+  const tables = [...knownTables(), ...statsFile.shared];
+  await transfer.fill(whole.rows(), { tables, files: sharedTexts(whole.singles), missing, state });
   return moved;
 }
 
@@ -192,13 +193,15 @@ export async function moveToShared(address: SharedAddress, data_dir: string, tel
 }
 
 const [HALF, ALL] = ["filling", "whole"];
-const SINGLES = ["db", "db-wal", "db-shm", "db-journal", "secrets", "brands.txt", "certs"];
+const SINGLES = ["db", statsFile.name].flatMap((name) => ["", "-wal", "-shm", "-journal"].map((end) => name + end));
 
 async function fillFolder(transfer: Transfer, bucket: BucketAddress, data_dir: string, tell: Tell): Promise<Carried> {
   const path = join(data_dir, "db");
-  for (const name of SINGLES) await rm(join(data_dir, name), { recursive: true, force: true }); // of a call that was cut short
+  for (const name of [...SINGLES, "secrets", "brands.txt", "certs"])
+    await rm(join(data_dir, name), { recursive: true, force: true }); // of a call that was cut short
   await fillFile(path, transfer.rows(knownTables()));
-  await flushFile(path);
+  await statsFile.fill(join(data_dir, statsFile.name), transfer.rows(statsFile.shared));
+  for (const file of [path, join(data_dir, statsFile.name)]) await flushFile(file);
   const files = await transfer.files();
   await putSingles(new Map([...files].filter(([name]) => isSingle(name))), data_dir);
   const objects = openObjects(bucket);

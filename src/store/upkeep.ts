@@ -1,5 +1,6 @@
 /** Upkeep: nouns and operations of a running server and its operator, besides pages and deploys. */
 import type { BoxFigures } from "./serving.ts";
+import type { CountedDay, DaySalt, NameKind } from "../base/statistics.ts";
 import { SERVER } from "./notices.ts";
 import { type Db, type Op, read, type SqlValue, type Statement, statement, steps } from "./operation.ts";
 
@@ -127,6 +128,8 @@ export interface TableRows {
 export interface Copies {
   /** Makes a file of SQLite's of one state of the database. */
   database(path: string): Promise<void>;
+  /** The same of the statistics; false if there are none. */
+  statistics(path: string): Promise<boolean>;
   /** False if it is missing or not what its name says: such a copy is worth nothing. `links`: a second name will do. */
   blob(blob: BlobRow, path: string, links: boolean): Promise<boolean>;
   /** The files that a server needs besides, by paths below a data directory. */
@@ -139,6 +142,37 @@ export interface TakenOut {
   taken_at: string;
   /** The bytes that are there under its name; null if nothing is. */
   bytesOf(blob: BlobRow): Promise<Uint8Array | null>;
+}
+
+/** The counts of a site's day as they are stored; `visitors` is a sketch. */
+export interface StoredDay {
+  day: number;
+  views: number;
+  bots: number;
+  misses: number;
+  visitors: Uint8Array;
+}
+
+export interface StoredName {
+  name: string;
+  count: number;
+  internal: number;
+}
+
+/** The stored counts of visits, of all processes together. */
+export interface StatisticsTables {
+  /** In one transaction. Counts of a site that is gone, or counts no more, are dropped. */
+  add(days: readonly CountedDay[]): Promise<void>;
+  /** From one day to another; `named`: the names that were asked for most. */
+  read(site_id: string, from: number, to: number): Promise<ReadStatistics>;
+  /** Begins a day: its salt, and what has become too old goes. */
+  beginDay(day: number): Promise<DaySalt>;
+  close(): void;
+}
+
+export interface ReadStatistics {
+  days: StoredDay[];
+  named(kind: NameKind, most: number): Promise<StoredName[]>;
 }
 
 /** How many sites are in which state, as site-state.ts decides it, and how many versions there are. */

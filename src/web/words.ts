@@ -1,6 +1,6 @@
 /** Times and what people sent, as pages say them (WEB 1.9). */
 import { html, type Html } from "../html/template.ts";
-import { dateParts, dayIn } from "../base/calendar.ts";
+import { dateParts, dayIn } from "../base/units.ts";
 import { count, UNIT_MS } from "../base/units.ts";
 
 /** A text that a person sent, in an element of its own: its direction of writing changes nothing around it. */

@@ -17,6 +17,7 @@ import { migrate } from "../../src/store/postgres/schema.ts";
 import { openStore } from "../../src/store/index.ts";
 import { openOperations } from "../../src/store/operations.ts";
 import { bearer, call } from "../kit/people.ts";
+import { FIREFOX, NAVIGATION, statistics } from "../statistics/visiting.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 
@@ -504,6 +505,45 @@ describe("SCALE 5: what else was one box's", () => {
     expect([again.allowed, again.windows[0]!.remaining]).toEqual([true, 0]);
     for (const pool of pools) await pool.close();
     await sql.close();
+  });
+
+  test("visits are counted together: a visitor of both boxes is one, and either tells the owner all", async () => {
+    const settings = { SVC_STATS_FLUSH: "1s" };
+    await using own = await startBoxes(postgres);
+    const [one, two] = [await own.start(settings), await own.start(settings)];
+    const site = await one.calls.deploy({ ...pageOf(1), "b.html": "<p>b" });
+    const other = { ...NAVIGATION, "user-agent": `${FIREFOX} another` };
+    for (const box of [one, two]) {
+      for (const path of ["/", "/b"]) expect((await box.page(site.slug, path, NAVIGATION)).status).toBe(200);
+      expect((await box.page(site.slug, "/gone", NAVIGATION)).status).toBe(404);
+    }
+    expect((await two.page(site.slug, "/", other)).status).toBe(200);
+    const told = async (box: TestBox) => {
+      const { totals, paths, misses } = await statistics(box.calls, site);
+      return { ...totals, paths, missed: misses.map(({ path, hits }) => [path, hits]) };
+    };
+    const all = {
+      ...{ views: 5, visitors: 2, bots: 0, misses: 2 },
+      paths: [
+        { path: "/", views: 3 },
+        { path: "/b", views: 2 },
+      ],
+      missed: [["/gone", 2]],
+    };
+    for (const box of [one, two]) {
+      await until(async () => Bun.deepEquals(await told(box), all)).catch(() => {}); // what it is instead is told
+      expect(await told(box)).toEqual(all);
+    }
+    const salts: { n: number }[] = await own.sql.unsafe("select count(*)::int as n from stats_salt");
+    expect(salts).toEqual([{ n: 1 }]);
+    expect(existsSync(join(one.address.data_dir, "stats.db"))).toBeFalse();
+    const operations = openOperations({ ...one.address, now: Date.now });
+    await operations.actOnSite({ action: "delete", site_id: site.site_id });
+    await operations.close();
+    const left: { n: number }[] = await own.sql.unsafe(
+      "select (select count(*) from stats_days) + (select count(*) from stats_names) as n",
+    );
+    expect(Number(left[0]!.n)).toBe(0);
   });
 
   test("a start with SVC_WEBHOOKS=off forgets letters only where no box has it on", async () => {

@@ -13,7 +13,8 @@ import { settingsOf } from "../kit/database-server.ts";
 import { expectOldFacts, type OldFacts, OLD_SCHEMAS, unpackOldFolder } from "../kit/old-folders.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
 import { run, type ServerProcess, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
-import { callsOf } from "../kit/server.ts";
+import { callsOf, type DeployResult } from "../kit/server.ts";
+import { statistics, visit } from "../statistics/visiting.ts";
 import { until } from "../kit/until.ts";
 
 setDefaultTimeout(180_000);
@@ -116,7 +117,7 @@ async function rowsOfServer(sql: SQL, like: string): Promise<Record<string, stri
 }
 
 /** A stopped service of today's schema, with all that an older one had, and some more. */
-async function service(): Promise<{ data_dir: string; facts: OldFacts }> {
+async function service(): Promise<{ data_dir: string; facts: OldFacts; counted: DeployResult }> {
   const data_dir = fresh();
   await mkdir(data_dir, { mode: 0o700 });
   const facts = await unpackOldFolder(newest, data_dir);
@@ -127,8 +128,22 @@ async function service(): Promise<{ data_dir: string; facts: OldFacts }> {
     await calls.deploy({ "index.html": `<!doctype html><title>${n}</title><p>${"é☃".repeat(n)}`, ...files });
   }
   await writeFile(join(data_dir, "brands.txt"), "acme acme.example\n");
+  const counted = await calls.deploy({ "index.html": "<p>visited" });
+  for (const path of ["/", "/", "/gone"]) await visit(server, counted.slug, path);
+  await expectVisits(server, counted);
   await stop(server);
-  return { data_dir, facts };
+  return { data_dir, facts, counted };
+}
+
+/** As they are told to its owner. */
+async function expectVisits(server: ServerProcess, counted: DeployResult): Promise<void> {
+  const told = async () => {
+    const { totals, paths, misses } = await statistics(callsOf(server), counted);
+    return { ...totals, paths, misses: misses.map(({ path }) => path) };
+  };
+  const all = { views: 2, visitors: 1, bots: 0, paths: [{ path: "/", views: 2 }], misses: ["/gone"] };
+  await until(async () => Bun.deepEquals(await told(), all)).catch(() => {}); // what it is instead is told
+  expect(await told()).toEqual(all);
 }
 
 /** As each of its blobs is in the bucket. */
@@ -144,7 +159,7 @@ async function expectBlobs({ sql, bucket }: Place): Promise<number> {
 }
 
 test("move --to shared, and back: every row, blob, secret and brand; nothing starts on what was left", async () => {
-  const { data_dir, facts } = await service();
+  const { data_dir, facts, counted } = await service();
   await using place = await emptyPlace();
   const before = rowsOfFile(join(data_dir, "db"));
   const done = await move("shared", place, data_dir);
@@ -171,6 +186,7 @@ test("move --to shared, and back: every row, blob, secret and brand; nothing sta
   const [one, two] = [await startOn(place), await startOn(place, { SVC_DATA_DIR: fresh() })].map((server) => server);
   await stop(two!);
   await expectOldFacts(one!, facts);
+  await expectVisits(one!, counted);
   const site = await callsOf(one!).deploy({ "index.html": "<p>on the bucket" });
   const numbers: { n: string }[] = await place.sql.unsafe("select max(version_no) as n from versions");
   expect(Number(numbers[0]!.n)).toBeGreaterThan(before["versions"]!.length);
@@ -191,6 +207,7 @@ test("move --to shared, and back: every row, blob, secret and brand; nothing sta
   expect((await embedded(["verify"], back)).stderr).toContain("0 faults");
   const again = await startProcess(["--log", "off", "--data-dir", back]);
   await expectOldFacts(again, facts);
+  await expectVisits(again, counted);
   const slug = new URL(site.url).hostname.split(".")[0]!;
   expect(await (await callsOf(again).site(slug)).text()).toContain("on the bucket");
   expect((await callsOf(again).redeploy(site, { "index.html": "<p>and on" })).site_id).toBe(site.site_id);
@@ -270,7 +287,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
     ((await sql.unsafe("select state from service").catch(() => [])) as { state: string }[])[0]?.state;
 
   test("into a database and a bucket", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     const before = rowsOfFile(join(data_dir, "db"));
     await using place = await emptyPlace();
     for (const call of [2, 12, 24]) {
@@ -297,7 +314,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
   });
 
   test("between the marks: what was left is marked, and what it moved into is not whole yet", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     await using place = await emptyPlace();
     expect((await move("shared", place, data_dir)).code).toBe(0);
     await place.sql.unsafe("update service set state = 'filling'");
@@ -317,7 +334,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
   });
 
   test("into a data directory", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     await using place = await emptyPlace();
     expect((await move("shared", place, data_dir)).code).toBe(0);
     const rows = await rowsOfServer(place.sql, join(data_dir, "db"));
@@ -360,7 +377,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
 
 describe("backup and restore between both kinds", () => {
   test("beside servers, into a folder; out of it into a data directory, and into a database and a bucket", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     await using place = await emptyPlace();
     expect((await move("shared", place, data_dir)).code).toBe(0);
     const server = await startOn(place);
@@ -372,7 +389,14 @@ describe("backup and restore between both kinds", () => {
     expect((await shared(["backup", fresh(), "--link"], place)).code).toBe(2);
     const sums = await run(["sha256sum", "--quiet", "-c", "SHA256SUMS"], { cwd: folder });
     expect([sums.code, sums.stdout]).toEqual([0, ""]);
-    expect((await readdir(folder)).toSorted()).toEqual(["SHA256SUMS", "blobs", "brands.txt", "db", "secrets"]);
+    expect((await readdir(folder)).toSorted()).toEqual([
+      "SHA256SUMS",
+      "blobs",
+      "brands.txt",
+      "db",
+      "secrets",
+      "stats.db",
+    ]);
     await callsOf(server).deploy({ "index.html": "<p>after the backup" });
     await stop(server);
 
@@ -380,6 +404,7 @@ describe("backup and restore between both kinds", () => {
     expect((await embedded(["restore", folder], data)).stderr).toContain("0 faults");
     const own = await startProcess(["--log", "off", "--data-dir", data]);
     await expectOldFacts(own, facts);
+    await expectVisits(own, counted);
     await stop(own);
 
     await using other = await emptyPlace();
@@ -392,6 +417,7 @@ describe("backup and restore between both kinds", () => {
     );
     const restored = await startOn(other);
     await expectOldFacts(restored, facts);
+    await expectVisits(restored, counted);
     await stop(restored);
     const again = await shared(["restore", folder], other);
     expect([again.code, again.stderr]).toEqual([
@@ -426,7 +452,7 @@ describe("backup and restore between both kinds", () => {
   });
 
   test("SVC_BACKUP: one server sends what is new; a snapshot of it makes either kind again", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     await using place = await emptyPlace();
     expect((await move("shared", place, data_dir)).code).toBe(0);
     const kept = fresh();
@@ -447,11 +473,12 @@ describe("backup and restore between both kinds", () => {
     expect((await shared(["restore", kept], other)).stderr).toContain("0 faults");
     const restored = await startOn(other);
     await expectOldFacts(restored, facts);
+    await expectVisits(restored, counted);
     await stop(restored);
   });
 
   test("a restore that is killed is begun again", async () => {
-    const { data_dir, facts } = await service();
+    const { data_dir, facts, counted } = await service();
     const folder = fresh();
     expect((await embedded(["backup", folder], data_dir)).code).toBe(0);
     await using place = await emptyPlace();

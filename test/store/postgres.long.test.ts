@@ -62,6 +62,11 @@ describe("SCALE 7: the schema", () => {
         "hits.key not null text",
         ...["service.only_row not null integer", "service.id not null text", "service.state not null text"],
         ...["name", "body"].map((column) => `shared_files.${column} not null text`),
+        ...["day", "views", "bots", "misses"].map((column) => `stats_days.${column} not null integer`),
+        ...["site_id", "visitors"].map((column) => `stats_days.${column} not null text`),
+        ...["day", "count", "internal"].map((column) => `stats_names.${column} not null integer`),
+        ...["site_id", "kind", "name"].map((column) => `stats_names.${column} not null text`),
+        ...["stats_salt.only_row not null integer", "stats_salt.day not null integer", "stats_salt.salt not null text"],
         ...["turns.name not null text", "turns.box not null integer", "turns.until not null timestamp with time zone"],
       ];
       const both = [...embedded.map(({ name }) => name), ...bucket];

@@ -3,14 +3,8 @@
  *  whether an address was there. */
 import { chmodSync, closeSync, fsyncSync, ftruncateSync, openSync, readFileSync, rmSync, writeSync } from "node:fs";
 import { join } from "node:path";
-import { dayOf } from "../../base/statistics.ts";
+import { type DaySalt, dayOf } from "../../base/statistics.ts";
 import { randomKey } from "../../base/random.ts";
-
-/** A salt and its day. */
-export interface DaySalt {
-  day: number;
-  salt: string;
-}
 
 const NAME = "stats-salt";
 const BYTES = 32;

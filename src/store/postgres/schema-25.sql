@@ -691,3 +691,31 @@ create unlogged table turns (
   box bigint not null,
   until timestamptz not null
 );
+
+-- Visits, of all boxes together; in a data directory they are in a file of their own. A sketch is in base64.
+create table stats_days (
+  site_id text collate "C" not null,
+  day bigint not null,
+  views bigint not null,
+  bots bigint not null,
+  misses bigint not null,
+  visitors text collate "C" not null,
+  primary key (site_id, day)
+);
+
+create table stats_names (
+  site_id text collate "C" not null,
+  kind text collate "C" not null check (kind in ('paths', 'referrers', 'missed')),
+  day bigint not null,
+  name text collate "C" not null,
+  count bigint not null,
+  internal bigint not null,
+  primary key (site_id, kind, day, name)
+);
+
+-- The salt of the day, in no log.
+create unlogged table stats_salt (
+  only_row bigint primary key check (only_row = 1),
+  day bigint not null,
+  salt text collate "C" not null
+);

@@ -94,6 +94,7 @@ export async function folderSingles(data_dir: string): Promise<Map<string, Uint8
 
 export const folderCopies = ({ data_dir, sqlite }: Pick<DataDir, "data_dir" | "sqlite">): Copies => ({
   database: async (path) => void sqlite.run("VACUUM INTO ?", [path]),
+  statistics: async (path) => statsFile.copy(data_dir, path),
   blob: folderBlob(data_dir),
   singles: () => folderSingles(data_dir),
 });
@@ -140,12 +141,12 @@ export async function putSingles(files: ReadonlyMap<string, Uint8Array>, folder:
   }
 }
 
-async function copySingles({ copies, data_dir }: Copied, folder: string): Promise<CopiedFile[]> {
+async function copySingles({ copies }: Copied, folder: string): Promise<CopiedFile[]> {
   const files = await copies.singles();
   await putSingles(files, folder);
   const paths = ["db", ...files.keys()];
   const { name } = statsFile;
-  if (statsFile.copy(data_dir, join(folder, name))) {
+  if (await copies.statistics(join(folder, name))) {
     await flushFile(join(folder, name));
     paths.push(name);
   }
@@ -198,7 +199,6 @@ export async function writeFlushed(path: string, bytes: Uint8Array): Promise<voi
 }
 
 const codeOf = (error: unknown): string => String((error as { code?: unknown } | null)?.code ?? "");
-
 /** True if the file system shares the blocks and copies them on write: it takes neither time nor room. */
 async function cloned(from: string, to: string): Promise<boolean> {
   try {

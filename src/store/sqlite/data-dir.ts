@@ -11,7 +11,7 @@ import { randomBlock } from "../../base/random.ts";
 import { makePage, openPage } from "../disk/shared-page.ts";
 import type { Blobs, Generation } from "../serving.ts";
 import type { Rates } from "../../base/rates.ts";
-import type { BlobUpkeep, Copies, SharedFiles, SharedState } from "../upkeep.ts";
+import type { BlobUpkeep, Copies, SharedFiles, SharedState, StatisticsTables } from "../upkeep.ts";
 import { folderBlobs } from "./folder.ts";
 
 /** Upkeep that each kind of database does in its own way. */
@@ -35,6 +35,7 @@ export interface Opened extends Backend {
   shared_files?: SharedFiles;
   shared?: SharedState;
   copies?: Copies;
+  statistics?: StatisticsTables;
   close(): void | Promise<void>;
 }
 

@@ -158,7 +158,7 @@ export function prepareFolder(data_dir: string, preparing: Preparing): { close()
       `There is a service with a database of its own in ${data_dir}: name another folder with --data-dir.`,
     );
   }
-  return locked(data_dir, () => readyFiles(data_dir, preparing));
+  return locked(data_dir, () => readyFiles(data_dir, { ...preparing, counts_visits: false })); // the salt is elsewhere, too
 }
 
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would

@@ -229,7 +229,7 @@ async function takeSnapshot(copied: Copied, place: BackupPlace, keep: number | n
     await copyDatabase(copied, database);
     using copy = new Database(database, { strict: true, readwrite: true });
     await addSingles(copy, copied);
-    statsFile.addTo(copy, data_dir, `${base}.stats`);
+    if (await copied.copies.statistics(`${base}.stats`)) statsFile.addTo(copy, `${base}.stats`);
     const list: Bytes[] = [];
     const unnamed = await sendBlobs(copy, { copied, place, base }, done, list);
     copy.close();

@@ -2,8 +2,10 @@
  *  without fsync: a power cut may lose its last minutes, and no page waits for it. */
 import { constants, type Database } from "bun:sqlite";
 import { chmodSync, existsSync, renameSync, rmSync, statSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
+import type { SqlValue } from "../operation.ts";
 import { isDamage } from "../refusals.ts";
+import type { Table, TableRows } from "../upkeep.ts";
 import { databaseFile } from "./database.ts";
 
 const NAME = "stats.db";
@@ -166,13 +168,11 @@ function copyStats(data_dir: string, to: string): boolean {
   }
 }
 
-/** Puts it into the copy of the database, so that a snapshot is one file. `temporary`: a path for as long as that takes. */
-function addToCopy(copy: Database, data_dir: string, temporary: string): void {
-  if (!copyStats(data_dir, temporary)) return;
-  copy.run("attach ? as statistics", [temporary]);
+/** Puts the file at `path` into the copy of the database, so that a snapshot is one file. */
+function addToCopy(copy: Database, path: string): void {
+  copy.run("attach ? as statistics", [path]);
   for (const table of TABLES) copy.run(`create table ${keptAs(table)} as select * from statistics.${table}`);
   copy.run("detach statistics");
-  rmSync(temporary);
 }
 
 /** The other way round, in a restore. */
@@ -188,6 +188,59 @@ function takeOfCopy(copy: Database, data_dir: string): void {
   copy.run("detach statistics");
 }
 
+// The same counts as a database server has them: by the site's id, and a sketch in base64.
+
+const SHARED: readonly Table[] = [
+  { name: "stats_days", columns: ["site_id", "day", "views", "bots", "misses", "visitors"] },
+  { name: "stats_names", columns: ["site_id", "kind", "day", "name", "count", "internal"] },
+];
+const [DAYS, NAMES] = SHARED as [Table, Table];
+const ROWS = 500;
+const valuesOf = (row: Record<string, SqlValue | Uint8Array>): SqlValue[] =>
+  Object.values(row).map((value) => (value instanceof Uint8Array ? Buffer.from(value).toString("base64") : value));
+
+/** The rows of a data directory's file; none where there is none, or it is damaged. */
+function* sharedRows(data_dir: string): Generator<TableRows> {
+  if (!existsSync(join(data_dir, NAME)) || statsFaults(data_dir).length > 0) return;
+  using db = databaseFile.open(data_dir, NAME, PRAGMAS.slice(0, 1));
+  for (const [table, from] of [
+    [DAYS, "days"],
+    [NAMES, "names"],
+  ] as const) {
+    const all = db.query<Record<string, SqlValue | Uint8Array>, []>(
+      `select ${table.columns.join(", ")} from ${from} join sites using (site_no)`,
+    );
+    let rows: SqlValue[][] = [];
+    for (const row of all.iterate()) {
+      if (rows.push(valuesOf(row)) < ROWS) continue;
+      yield { table, rows };
+      rows = [];
+    }
+    if (rows.length > 0) yield { table, rows };
+  }
+}
+
+/** Makes the file at `path`, where none is, of such rows. It is not flushed. */
+async function fillOf(path: string, pages: AsyncIterable<TableRows>): Promise<void> {
+  using db = databaseFile.open(dirname(path), basename(path), PRAGMAS);
+  begin(db);
+  chmodSync(path, 0o600);
+  const addSite = db.query<{ site_no: number }, [SqlValue]>("insert into sites (site_id) values (?) returning site_no");
+  const sites = new Map<SqlValue, number>();
+  const add = { [DAYS.name]: "days", [NAMES.name]: "names" };
+  db.run("begin");
+  for await (const { table, rows } of pages) {
+    const insert = db.query(`insert into ${add[table.name]} values (?, ?, ?, ?, ?, ?)`);
+    for (const [site_id = null, ...values] of rows) {
+      const site_no = sites.get(site_id) ?? addSite.get(site_id)!.site_no;
+      sites.set(site_id, site_no);
+      const sketch = table === DAYS ? [Buffer.from(String(values.pop()), "base64")] : [];
+      insert.run(site_no, ...values, ...sketch);
+    }
+  }
+  db.run("commit");
+}
+
 /** The file of statistics, for what reads and writes it, for backups and for `verify`. */
 export const statsFile = {
   name: NAME,
@@ -197,4 +250,7 @@ export const statsFile = {
   addTo: addToCopy,
   takeOf: takeOfCopy,
   faults: statsFaults,
+  shared: SHARED,
+  rows: sharedRows,
+  fill: fillOf,
 };

@@ -13,8 +13,9 @@ import {
   type SiteStatistics,
   VisitorSketch,
 } from "../../base/statistics.ts";
-import { type DaySalt, statsSalt } from "../disk/stats-salt.ts";
+import { statsSalt } from "../disk/stats-salt.ts";
 import { type Db, listFrom, ofList, statement } from "../operation.ts";
+import type { ReadStatistics, StatisticsTables, StoredDay, StoredName } from "../upkeep.ts";
 import { statsFile } from "./stats-file.ts";
 
 const counted = statement<{ site_id: string }>(
@@ -69,20 +70,12 @@ function addDay(db: Database, { site_id, day, views, bots, misses, visitors, ...
 
 // Reading.
 
-interface StoredDay {
-  day: number;
-  views: number;
-  bots: number;
-  misses: number;
-  visitors: Uint8Array;
-}
-
 /** Entries of a list of an answer. */
 const MOST_LISTED = 100;
 
 const DAYS = "select day, views, bots, misses, visitors from days where site_no = ? and day between ? and ?";
 const NAMED = `select name, sum(count) as count, sum(internal) as internal from names
-  where site_no = ? and kind = ? and day between ? and ? group by name order by 2 desc, name limit ${MOST_LISTED}`;
+  where site_no = ? and kind = ? and day between ? and ? group by name order by 2 desc, name limit ?`;
 
 const NOTHING = { views: 0, visitors: 0, bots: 0, misses: 0 };
 
@@ -101,39 +94,43 @@ function readDays(stored: readonly StoredDay[], from: number, to: number) {
 }
 
 /** Finds the line for each missed path, out of the paths of the live version's files. */
-type RuleFor = (files: readonly string[], missed: readonly string[]) => (string | null)[];
+export type RuleFor = (files: readonly string[], missed: readonly string[]) => (string | null)[];
 
 const liveFiles = statement<{ path: string }>(
   `select path from sites join versions on versions.site_id = sites.site_id
      and versions.version_id = sites.live_version_id join files using (version_no) where sites.site_id = ?`,
 );
 
-function readSite(db: Database, site_id: string, from: number, to: number) {
-  const site_no = siteNo(db, site_id) ?? 0;
-  type Named = { name: string; count: number; internal: number };
-  const named = (kind: NameKind) => db.query<Named, (string | number)[]>(NAMED).all(site_no, kind, from, to);
+/** The answer to an owner's question, out of what is stored. */
+export async function siteStatistics(
+  { days, named }: ReadStatistics,
+  { from, to }: { from: number; to: number },
+  rulesFor: (missed: readonly string[]) => Promise<(string | null)[]>,
+): Promise<SiteStatistics> {
+  const [paths, referrers, missed] = [
+    await named("paths", MOST_LISTED),
+    await named("referrers", MOST_LISTED),
+    await named("missed", MOST_LISTED),
+  ];
+  const rules = await rulesFor(missed.map(({ name }) => name));
   return {
-    ...readDays(db.query<StoredDay, number[]>(DAYS).all(site_no, from, to), from, to),
-    paths: named("paths").map(({ name, count }) => ({ path: name, views: count })),
-    referrers: named("referrers").map(({ name, count }) => ({ host: name, views: count })),
-    missed: named("missed"),
+    ...readDays(days, from, to),
+    paths: paths.map(({ name, count }) => ({ path: name, views: count })),
+    referrers: referrers.map(({ name, count }) => ({ host: name, views: count })),
+    misses: missed.map(({ name, count, internal }, i) => ({ path: name, hits: count, internal, rule: rules[i]! })),
   };
 }
 
-async function withRules(
-  { missed, ...site }: ReturnType<typeof readSite>,
-  main: Pick<Db, "read">,
-  site_id: string,
-  ruleFor: RuleFor,
-): Promise<SiteStatistics> {
-  const files = missed.length === 0 ? [] : await main.read(() => liveFiles.all(site_id));
-  const rules = ruleFor(
-    files.map(({ path }) => path),
-    missed.map(({ name }) => name),
-  );
-  const misses = missed.map(({ name, count, internal }, i) => ({ path: name, hits: count, internal, rule: rules[i]! }));
-  return { ...site, misses };
-}
+/** Finds the line for each missed path, out of the paths of the live version's files. */
+export const rulesOf =
+  (main: Pick<Db, "read">, site_id: string, ruleFor: RuleFor) =>
+  async (missed: readonly string[]): Promise<(string | null)[]> => {
+    const files = missed.length === 0 ? [] : await main.read(() => liveFiles.all(site_id));
+    return ruleFor(
+      files.map(({ path }) => path),
+      missed,
+    );
+  };
 
 // Forgetting.
 
@@ -179,7 +176,11 @@ function forgetOld(db: Database, today: number): void {
 
 /** The statistics of a data directory. `main`: the store's database, which says which sites count. Nothing here is for a thread
  *  that answers requests: each call waits for the disk, and for other processes' writes. */
-export function openStats(data_dir: string, main: Pick<Db, "read">, tell: (sentence: string) => void) {
+export function openStats(
+  data_dir: string,
+  main: Pick<Db, "read">,
+  tell: (sentence: string) => void,
+): StatisticsTables {
   const { work, close } = statsFile.keepOpen(data_dir, tell);
   /** Sites of which nobody has looked since their last counts whether they still count. */
   const unsure = new Set<string>();
@@ -191,7 +192,7 @@ export function openStats(data_dir: string, main: Pick<Db, "read">, tell: (sente
   return {
     /** Adds counts in one transaction. Those of a site that is gone, or counts no more, are dropped: before, and once more after,
      *  for whoever turns it off meanwhile removes what was there before. What fails after it is done with the next. */
-    async add(days: readonly CountedDay[]): Promise<void> {
+    async add(days) {
       const site_ids = [...new Set(days.map(({ site_id }) => site_id))];
       const counted = await countedOf(main, site_ids);
       work((db) => {
@@ -203,15 +204,15 @@ export function openStats(data_dir: string, main: Pick<Db, "read">, tell: (sente
       for (const site_id of counted) unsure.add(site_id);
       await forgetEnded().catch(() => {}); // the counts are in: whoever adds them once more adds them twice
     },
-    read: (site_id: string, from: number, to: number, ruleFor: RuleFor): Promise<SiteStatistics> =>
-      withRules(
-        work((db) => readSite(db, site_id, from, to)),
-        main,
-        site_id,
-        ruleFor,
-      ),
-    /** Begins a day: its salt, and what has become too old goes. */
-    beginDay: (day: number): DaySalt => {
+    async read(site_id, from, to) {
+      const site_no = work((db) => siteNo(db, site_id)) ?? 0;
+      return {
+        days: work((db) => db.query<StoredDay, number[]>(DAYS).all(site_no, from, to)),
+        named: async (kind, most) =>
+          work((db) => db.query<StoredName, (string | number)[]>(NAMED).all(site_no, kind, from, to, most)),
+      };
+    },
+    async beginDay(day) {
       const salt = work((db) => db.transaction(() => statsSalt.turn(data_dir, day)).immediate());
       work((db) => forgetOld(db, day));
       return salt;

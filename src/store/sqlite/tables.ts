@@ -8,6 +8,7 @@ import { openDataDir } from "./data-dir.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir } from "./prepare.ts";
+import { statsFile } from "./stats-file.ts";
 
 /** Rows that are in memory at once. */
 const ROWS = 500;
@@ -82,7 +83,8 @@ export async function fillFile(path: string, pages: AsyncIterable<TableRows>): P
 
 /** All rows of a service, and its files besides the blobs. */
 export interface Whole {
-  rows(tables: readonly Table[]): Iterable<TableRows>;
+  /** Statistics too. */
+  rows(): Iterable<TableRows>;
   /** Those that versions name. */
   blobs(): AsyncIterable<BlobRow[]>;
   singles: ReadonlyMap<string, Uint8Array>;
@@ -100,7 +102,10 @@ export async function holding<T>(
     try {
       sqlite.run("begin immediate"); // operators' commands write without the server's lock
       return await work({
-        rows: (tables) => rowsOf(sqlite, tables),
+        *rows() {
+          yield* rowsOf(sqlite, knownTables());
+          yield* statsFile.rows(data_dir);
+        },
         blobs: () => namedBlobs.pages(sqliteDb(sqlite, () => {})),
         singles: await folderSingles(data_dir),
       });

@@ -1,7 +1,7 @@
 /** `/dashboard/sites/<site_id>/statistics`: how often a site is visited, what its visitors read, where they came from, and links that
  *  lead nowhere (BEYOND 11, WEB 6). */
 import { Refusal } from "../../base/errors.ts";
-import { dateParts } from "../../base/calendar.ts";
+import { dateParts } from "../../base/units.ts";
 import { dayOf, KEPT_DAYS, OTHER } from "../../base/statistics.ts";
 import type { Site } from "../../base/types.ts";
 import { count, figure } from "../../base/units.ts";

@@ -12,6 +12,7 @@ import { moveToFolder, moveToShared, restoreShared, type SharedAddress } from ".
 import { backupPlaces, openFound, type Operations, restoreFrom, snapshots, takeOut } from "../store/operations.ts";
 import type { Checked, Damage } from "../store/upkeep.ts";
 import {
+  inFolder,
   type CallWords,
   type Finding,
   JSON_FLAG,
@@ -151,9 +152,12 @@ async function bringBack(context: OperatorContext, text: string): Promise<{ from
   const kept = snapshotIn(text);
   const place = kept && placeOf(kept.place, settings(null));
   if (shared !== null) {
-    const taken = (folder: string) =>
-      place ? snapshots.takeOut(place, kept!.snapshot, folder) : takeOut(text, folder);
-    return restoreShared(shared as SharedAddress, taken, note);
+    if (place === null && !existsSync(text)) throw new Error(`There is no folder ${text}.`);
+    const out = (folder: string) => (place ? snapshots.takeOut(place, kept!.snapshot, folder) : takeOut(text, folder));
+    const from = place ? place.name : resolve(text);
+    return inFolder("restore", (folder) =>
+      restoreShared(shared as SharedAddress, { place: from, folder, takeOut: out }, note),
+    );
   }
   if (place === null) return { from: resolve(text), taken_at: (await restoreFrom(text, data_dir, tell)).created_at };
   const { name, taken_at } = await snapshots.restore(place, kept!.snapshot, data_dir, tell);
@@ -186,11 +190,11 @@ const KINDS = ["shared", "embedded"];
 const move: OperatorCommand = {
   name: "move",
   arguments: [],
-  flags: [{ name: "to", value: "kind", required: true }],
+  flags: [{ name: "to", value: "kind", required: true }, { name: "with-gaps" }],
   summary: "move the whole service, stopped, out of the data directory into a database and a bucket, or back",
   details: [
     "--to shared: from --data-dir into SVC_DATABASE_URL and SVC_BLOBS, for several servers. --to embedded: the other way. Both are given, and what it moves into must be empty.",
-    "No server may run. Nothing is taken away from where it was: that is marked once all is there, so that no server starts on it any more. A move that was interrupted is run again, and passes over what is there.",
+    "No server may run. Nothing is taken away from where it was: that is marked once all is there, so that no server starts on it any more. A move that was interrupted is run again, and passes over what is there. Files that are missing or damaged end it before that mark; --with-gaps moves without them.",
   ],
   async run({ settings, note }, given) {
     const to = given.value("to")!;
@@ -201,10 +205,8 @@ const move: OperatorCommand = {
     }
     const address = shared as SharedAddress;
     const now = Date.now;
-    const moved =
-      to === "shared"
-        ? await moveToShared(address, data_dir, note)
-        : await moveToFolder(address, data_dir, { tell: note, now });
+    const moving = { data_dir, tell: note, now, with_gaps: given.has("with-gaps") };
+    const moved = await (to === "shared" ? moveToShared : moveToFolder)(address, moving);
     const [from, into] = to === "shared" ? [data_dir, SHARED_PLACE] : [SHARED_PLACE, data_dir];
     const said = `moved from ${from} into ${into}`;
     const operations = await openFound(to === "shared" ? { data_dir: tmpdir(), ...address, now } : { data_dir, now });

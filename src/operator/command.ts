@@ -1,4 +1,7 @@
 /** The context that a command of svc-server works with, and the findings of `doctor`. */
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Command, CallWords } from "../command/index.ts";
 import type { Config } from "../config/index.ts";
 import type { Operations, Peeked } from "../store/operations.ts";
@@ -21,6 +24,32 @@ export type OperatorCommand = Command<OperatorContext>;
 export type { CallWords };
 
 export const JSON_FLAG = { name: "json" } as const;
+
+const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
+const folders = new Set<string>();
+
+function removeFolder(folder: string): void {
+  folders.delete(folder);
+  rmSync(folder, { recursive: true, force: true });
+}
+
+function end(_: unknown, signal: number): void {
+  folders.forEach(removeFolder);
+  process.exit(128 + signal);
+}
+
+/** Works in a new folder of this call's own, which goes with it, also at a signal: there may be keys in it. */
+export async function inFolder<T>(what: string, work: (folder: string) => Promise<T>): Promise<T> {
+  if (folders.size === 0) for (const signal of SIGNALS) process.on(signal, end);
+  const folder = mkdtempSync(join(tmpdir(), `svc-${what}-`));
+  folders.add(folder);
+  try {
+    return await work(folder);
+  } finally {
+    removeFolder(folder);
+    if (folders.size === 0) for (const signal of SIGNALS) process.off(signal, end);
+  }
+}
 
 // Findings of a check of `doctor`, and the facts that it is given.
 

@@ -1,8 +1,5 @@
 /** The commands of `svc-server` that work on the data directory, also while the server runs (CONTRACT 7): which one the words name, what they give it, its help, and how it is run. */
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { hasFlag, scanArguments, type WrittenFlag } from "../command/arguments.ts";
 import { columns, commandNamed, commandsBelow, type Flag, flagText, Words } from "../command/index.ts";
 import { flagMeant, nearest } from "../command/nearest.ts";
@@ -19,7 +16,7 @@ import { openFound, type Operations } from "../store/operations.ts";
 import type { ServerAddress } from "../store/upkeep.ts";
 import { visibleLine } from "../base/visible.ts";
 import { ACCOUNTS } from "./accounts.ts";
-import type { OperatorCommand } from "./command.ts";
+import { inFolder, type OperatorCommand } from "./command.ts";
 import { doctor } from "./doctor.ts";
 import { audit, REPORTS } from "./reports.ts";
 import { sentenceOf } from "./sentences.ts";
@@ -92,8 +89,7 @@ const addressVariables = (address: ServerAddress | null): Env =>
 /** A state that boxes share needs no data directory here: the command has an empty one for itself. */
 async function withFolder<T>({ data_dir, shared }: Config, work: (data_dir: string) => Promise<T>): Promise<T> {
   if (shared === null || existsSync(data_dir)) return work(data_dir);
-  const folder = await mkdtemp(join(tmpdir(), "svc-command-"));
-  return work(folder).finally(() => rm(folder, { recursive: true, force: true }));
+  return inFolder("command", work);
 }
 
 async function run(command: OperatorCommand, argv: readonly string[], env: Env): Promise<number> {

@@ -17,7 +17,7 @@ import type { Blobs } from "./serving.ts";
 import { folderBlob, isSingle, writeFlushed } from "./sqlite/backup.ts";
 import { statsFile } from "./sqlite/stats-file.ts";
 import { fillFile, knownTables } from "./sqlite/tables.ts";
-import { transferring } from "./postgres/tables.ts";
+import { aloneAtBackup, transferring } from "./postgres/tables.ts";
 import type { Copies } from "./upkeep.ts";
 import { prepareDataDir, prepareFolder, type Preparing, readyAlike } from "./sqlite/prepare.ts";
 import { alikeFiles } from "./disk/alike.ts";
@@ -120,6 +120,7 @@ function openOnServer(
     rates: (secret) => databaseRates(pool, secret, same_now, generation.isAway),
     shared_files: sharedFiles(pool),
     copies: {
+      alone: () => aloneAtBackup(database_url),
       database: (path) => transferring(database_url, (transfer) => fillFile(path, transfer.rows(knownTables()))),
       async statistics(path) {
         await transferring(database_url, (transfer) => statsFile.fill(path, transfer.rows(statsFile.shared)));

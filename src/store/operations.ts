@@ -2,9 +2,10 @@
 import { existsSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { AUDIT } from "./audit.ts";
-import { backUp, type Copied, folderCopies } from "./sqlite/backup.ts";
+import { backUp, type Copied } from "./sqlite/backup.ts";
 import { type BackupPlace, backupPlaces } from "./disk/backup-place.ts";
 import { snapshots, type SnapshotTaken } from "./sqlite/snapshots.ts";
+import { folderCopies } from "./sqlite/tables.ts";
 import { verifyAll } from "./sqlite/verify.ts";
 import { openFigures } from "./disk/figures.ts";
 import { DataDirInUse, prepareDataDir, refuseHalfRestored, refuseLost } from "./sqlite/prepare.ts";

@@ -126,6 +126,8 @@ export interface TableRows {
 
 /** All that a backup is made of. */
 export interface Copies {
+  /** Until it is let go, or this process ends, no other backup to a place. Throws a sentence where another has it. */
+  alone(): Promise<{ release(): void | Promise<void> }>;
   /** Makes a file of SQLite's of one state of the database. */
   database(path: string): Promise<void>;
   /** The same of the statistics; false if there are none. */

@@ -138,6 +138,10 @@ export const boxOf = (config: Config, log: Log, clocks: Pick<Joining, "now" | "m
   settings: sharedSettings(config),
   turns: turnsOf(config),
   failed: loggedBy(log, "the database that all boxes share"),
+  gone(why) {
+    log.error("the database that all boxes share", why);
+    process.kill(process.pid, "SIGTERM"); // it drains, and starts no more
+  },
   tell: (host, names) => log.event(`${host} has other settings than this server: ${names}`),
 });
 

@@ -148,6 +148,11 @@ describe("SCALE 1: a start is refused with exit code 1 and a sentence without th
       }),
     ],
     [
+      "a database with tables of something else",
+      "The database of SVC_DATABASE_URL has tables of something else (wages): name one for svc alone.",
+      async (env) => ({ ...env, SVC_DATABASE_URL: await databaseWith("create table wages (n bigint)") }),
+    ],
+    [
       "a user who may make no tables",
       "The database of SVC_DATABASE_URL cannot be used: it lets its user make no tables",
       async (env) => {

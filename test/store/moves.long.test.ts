@@ -1,7 +1,7 @@
 /** SCALE 7: a service goes from a data directory into a database and a bucket and back, by a move or by a backup, with all that it had;
  *  begun again after any kill, it ends the same. */
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { SQL } from "bun";
 import { Database } from "bun:sqlite";
@@ -12,7 +12,7 @@ import { type Bucket, startBucket } from "../kit/bucket.ts";
 import { settingsOf } from "../kit/database-server.ts";
 import { expectOldFacts, type OldFacts, OLD_SCHEMAS, unpackOldFolder } from "../kit/old-folders.ts";
 import { type PostgresServer, startPostgres } from "../kit/postgres.ts";
-import { run, type ServerProcess, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
+import { childrenOf, run, type ServerProcess, startProcess, SVC_SERVER, temporaryFolder } from "../kit/process.ts";
 import { callsOf, type DeployResult } from "../kit/server.ts";
 import { statistics, visit } from "../statistics/visiting.ts";
 import { until } from "../kit/until.ts";
@@ -228,7 +228,7 @@ describe("a move that cannot be is refused with a sentence, and changes nothing"
     await refused("shared", data_dir, "Servers run on the database of SVC_DATABASE_URL (");
     await refused("embedded", fresh(), "Servers run on the database of SVC_DATABASE_URL (");
     await stop(running);
-    await refused("shared", data_dir, "has a service already: name an empty one");
+    await refused("shared", data_dir, "has a service already: name an empty one, and an empty prefix");
     await refused("shared", fresh(), "There is no service in");
     await refused("embedded", data_dir, "is not empty");
     await refused("both", data_dir, '--to is "both": it must be shared or embedded.', 2);
@@ -327,7 +327,8 @@ describe("a move that is killed is begun again, and ends the same", () => {
 
     const back = fresh();
     expect((await move("embedded", place, back)).code).toBe(0);
-    await writeFile(join(back, "moving"), "whole\n");
+    const [{ id }] = (await place.sql.unsafe("select id from service")) as [{ id: string }];
+    await writeFile(join(back, "moving"), `whole, from ${id}\n`);
     expect((await embedded(["sites"], back)).stderr).toContain(`A move into ${back} was not finished`);
     expect((await move("embedded", place, back)).code).toBe(0);
     expect((await embedded(["verify"], back)).code).toBe(0);
@@ -372,6 +373,236 @@ describe("a move that is killed is begun again, and ends the same", () => {
     await expect(Promise.resolve(written)).rejects.toThrow("lock timeout");
     late.resolve();
     expect((await moving).code).toBe(0);
+  });
+});
+
+describe("two are never the service at once", () => {
+  /** Holds the move at its nth object of the bucket until it is let go. */
+  function heldAt(place: Place, call: number, method: "GET" | "PUT") {
+    const go = Promise.withResolvers<void>();
+    let asked = 0;
+    place.bucket.before = async (asked_by, key) => {
+      if (asked_by === method && key.startsWith("all/blobs/") && ++asked === call) await go.promise;
+      return undefined;
+    };
+    return { reached: () => until(() => asked >= call), go: () => go.resolve() };
+  }
+
+  test("a server that was frozen while its service was moved away writes nothing more, and ends", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const server = await startOn(place);
+    const calls = callsOf(server);
+    const site = await calls.deploy({ "index.html": "<p>before" });
+    const all = [server.pid, ...childrenOf(server.pid)];
+    for (const pid of all) process.kill(pid, "SIGSTOP");
+    await Bun.sleep(11_000);
+    expect((await move("embedded", place, fresh())).code).toBe(0);
+    const before = await rowsOfServer(place.sql, join(data_dir, "db"));
+    for (const pid of all) process.kill(pid, "SIGCONT");
+    const answers = await Promise.all(
+      Array.from({ length: 5 }, () =>
+        calls.redeploy(site, { "index.html": `<p>${Math.random()}` }).then(
+          () => "stored",
+          () => "refused",
+        ),
+      ),
+    );
+    expect(new Set(answers)).toEqual(new Set(["refused"]));
+    expect(await server.exited).toBe(0);
+    expect(server.stderr()).toContain("was moved to a data directory");
+    expect((await rowsOfServer(place.sql, join(data_dir, "db")))["versions"]).toEqual(before["versions"]!);
+  });
+
+  test("a start that was under way meanwhile is refused", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const go = Promise.withResolvers<void>();
+    let asked = 0;
+    place.bucket.before = async (method, key) => {
+      if (method === "GET" && key === "all/owner" && ++asked === 1) await go.promise;
+      return undefined;
+    };
+    const starting = startOn(place).then(
+      () => "started",
+      (error: Error) => error.message,
+    );
+    await until(() => asked === 1);
+    expect((await move("embedded", place, fresh())).code).toBe(0);
+    go.resolve();
+    expect(await starting).toContain("was moved to a data directory");
+  });
+
+  test("commands that wait for a move to end change nothing, and say so", async () => {
+    const { data_dir, counted } = await service();
+    await using place = await emptyPlace();
+    const there = heldAt(place, 20, "PUT");
+    const away = move("shared", place, data_dir);
+    await there.reached();
+    const late = embedded(["freeze", counted.slug], data_dir);
+    await Bun.sleep(1500);
+    there.go();
+    expect((await away).code).toBe(0);
+    const said = await late;
+    expect([said.code, said.stderr]).toEqual([1, expect.stringMatching(/was moved to a database|was busy/)]);
+
+    const back = heldAt(place, 20, "GET");
+    const folder = fresh();
+    const returning = move("embedded", place, folder);
+    await back.reached();
+    const freezing = shared(["freeze", counted.slug], place);
+    await Bun.sleep(1500);
+    back.go();
+    expect((await returning).code).toBe(0);
+    const refused = await freezing;
+    expect([refused.code, refused.stderr]).toEqual([1, expect.stringMatching(/was moved to a data directory|is busy/)]);
+    expect(rowsOfFile(join(folder, "db"))["sites"]!.some((row) => row.includes(counted.slug))).toBeTrue();
+    const frozen = await embedded(["sites", "--json"], folder);
+    expect(JSON.parse(frozen.stdout)).toContainEqual(expect.objectContaining({ slug: counted.slug, state: "live" }));
+  });
+
+  test.each(["two folders", "one folder"])(
+    "of two moves at once out of a database into %s one is refused",
+    async (what) => {
+      const { data_dir } = await service();
+      await using place = await emptyPlace();
+      expect((await move("shared", place, data_dir)).code).toBe(0);
+      const held = heldAt(place, 20, "GET");
+      const [one, two] =
+        what === "one folder"
+          ? (["same", "same"] as const).map(() => join(home.path, "one-folder"))
+          : [fresh(), fresh()];
+      const first = move("embedded", place, one!);
+      await held.reached();
+      const second = move("embedded", place, two!);
+      await Bun.sleep(1500);
+      held.go();
+      const codes = [await first, await second];
+      expect(codes.map(({ code }) => code).toSorted()).toEqual(
+        what === "one folder" ? expect.arrayContaining([0]) : [0, 1],
+      );
+      expect((await embedded(["verify"], one!)).stderr).toContain("0 faults");
+      if (two !== one) expect((await embedded(["sites"], two!)).code).toBe(1);
+    },
+  );
+});
+
+describe("a move that is begun for something else", () => {
+  test("files that are not there, or cannot be read, end it before any mark; --with-gaps moves without those that are lost", async () => {
+    const { data_dir, facts } = await service();
+    await using place = await emptyPlace();
+    await rename(join(data_dir, "blobs"), join(data_dir, "..", "elsewhere"));
+    await mkdir(join(data_dir, "blobs"), { mode: 0o700 });
+    const done = await move("shared", place, data_dir);
+    expect([done.code, done.stderr]).toEqual([
+      1,
+      expect.stringContaining("so nothing is marked as moved: is everything mounted?"),
+    ]);
+    await rm(join(data_dir, "blobs"), { recursive: true });
+    await rename(join(data_dir, "..", "elsewhere"), join(data_dir, "blobs"));
+    const own = await startProcess(["--log", "off", "--data-dir", data_dir]);
+    await stop(own);
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    const lost = [...place.bucket.objects.keys()].find((key) => key.startsWith("all/blobs/"))!;
+    place.bucket.objects.delete(lost);
+    const back = fresh();
+    expect((await move("embedded", place, back)).stderr).toContain("so nothing is marked as moved");
+    const server = await startOn(place);
+    await stop(server);
+    const anyway = await shared(["move", "--to", "embedded", "--with-gaps", "--data-dir", back], place);
+    expect([anyway.code, anyway.stderr]).toEqual([
+      1,
+      expect.stringContaining("was missing or damaged there, and is missing here"),
+    ]);
+    const again = await startProcess(["--log", "off", "--data-dir", back]);
+    await stop(again);
+    expect(facts.sites.length).toBe(2);
+  });
+
+  test("another folder, another database: refused, and each goes on as it was begun", async () => {
+    const [a, b] = [await service(), await service()];
+    await using place = await emptyPlace();
+    let puts = 0;
+    place.bucket.before = (method, key) =>
+      method === "PUT" && key.startsWith("all/blobs/") && ++puts > 5 ? new Response("", { status: 403 }) : undefined;
+    expect((await move("shared", place, a.data_dir)).code).toBe(1);
+    place.bucket.before = () => undefined;
+    const other = await move("shared", place, b.data_dir);
+    expect([other.code, other.stderr]).toEqual([1, expect.stringContaining("Another call began to fill the database")]);
+    expect((await move("shared", place, a.data_dir)).code).toBe(0);
+    await using second = await emptyPlace();
+    expect((await move("shared", second, b.data_dir)).code).toBe(0);
+    expect((await move("shared", second, a.data_dir)).stderr).toContain("was moved away, and is not in this database");
+    const half = fresh();
+    await mkdir(half, { mode: 0o700 });
+    await writeFile(join(half, "moving"), "whole, from somebody\n");
+    expect((await move("embedded", second, half)).stderr).toContain("Another service began to move into");
+  });
+
+  test("brands that are no text are told before anything is moved", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    await writeFile(join(data_dir, "brands.txt"), Buffer.from([0x61, 0xff, 0x0a]));
+    const done = await move("shared", place, data_dir);
+    expect([done.code, done.stderr]).toEqual([1, expect.stringContaining("The file brands.txt is no text in UTF-8")]);
+    expect(place.bucket.requests.filter((one) => one.startsWith("PUT all/blobs"))).toEqual([]);
+    await writeFile(join(data_dir, "brands.txt"), "acme acme.example\n");
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+  });
+
+  test("a signal leaves no copy of the database or its keys behind", async () => {
+    const { data_dir } = await service();
+    const folder = fresh();
+    expect((await embedded(["backup", folder], data_dir)).code).toBe(0);
+    await using place = await emptyPlace();
+    const tmp = fresh();
+    await mkdir(tmp);
+    const held = Promise.withResolvers<void>();
+    let asked = false;
+    place.bucket.before = async (method, key) => {
+      if (method === "PUT" && key.startsWith("all/blobs/")) {
+        asked = true;
+        await held.promise;
+      }
+      return undefined;
+    };
+    const child = Bun.spawn([...SVC_SERVER, "restore", folder], {
+      env: { ...process.env, ...settingsOf(place.address), TMPDIR: tmp },
+      stdio: ["ignore", "ignore", "ignore"],
+    });
+    await until(() => asked);
+    expect((await readdir(tmp)).filter((name) => name.startsWith("svc-"))).not.toEqual([]);
+    child.kill("SIGINT");
+    await child.exited;
+    held.resolve();
+    expect((await readdir(tmp)).filter((name) => name.startsWith("svc-"))).toEqual([]);
+    expect(child.exitCode).toBe(130);
+  });
+
+  test("two backups of a service to a place at once: one is refused", async () => {
+    const { data_dir } = await service();
+    await using place = await emptyPlace();
+    expect((await move("shared", place, data_dir)).code).toBe(0);
+    await using kept = { path: fresh(), [Symbol.asyncDispose]: async () => {} };
+    await mkdir(join(kept.path, "snapshots"), { recursive: true });
+    const go = Promise.withResolvers<void>();
+    let asked = 0;
+    place.bucket.before = async (method) => {
+      if (method === "GET" && ++asked === 10) await go.promise;
+      return undefined;
+    };
+    const env = { SVC_BACKUP: kept.path };
+    const first = shared(["backup"], place, env);
+    await until(() => asked >= 10);
+    const second = await shared(["backup"], place, env);
+    expect([second.code, second.stderr]).toEqual([
+      1,
+      expect.stringContaining("Another backup of this service is under way"),
+    ]);
+    go.resolve();
+    expect((await first).code).toBe(0);
   });
 });
 

@@ -60,7 +60,12 @@ describe("SCALE 7: the schema", () => {
         ...["started_at", "beat_at"].map((column) => `boxes.${column} not null timestamp with time zone`),
         ...["hit_no", "at", "ends_at"].map((column) => `hits.${column} not null integer`),
         "hits.key not null text",
-        ...["service.only_row not null integer", "service.id not null text", "service.state not null text"],
+        ...[
+          "service.only_row not null integer",
+          "service.id not null text",
+          "service.state not null text",
+          "service.filled_by text",
+        ],
         ...["name", "body"].map((column) => `shared_files.${column} not null text`),
         ...["day", "views", "bots", "misses"].map((column) => `stats_days.${column} not null integer`),
         ...["site_id", "visitors"].map((column) => `stats_days.${column} not null text`),

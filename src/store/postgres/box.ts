@@ -5,7 +5,7 @@ import { every } from "../../run/every.ts";
 import { type BoxPage, type Moment, mono } from "./box-page.ts";
 import { ask, openPool, type Pool, refuseClock } from "./connection.ts";
 import type { BoxRow } from "../upkeep.ts";
-import { isClosed, isRefused } from "./failures.ts";
+import { isClosed, isRefused, whyNotWhole } from "./failures.ts";
 
 const BEAT_MS = 500;
 /** A beat without an answer for so long says that the database is away. */
@@ -50,7 +50,7 @@ const BEAT = `with registered as (${REGISTER}), taken as (${TAKE_TURNS})
   select extract(epoch from clock_timestamp())::float8 * 1000 as now, (select string_agg(name, ' ') from taken) as turns,
     (select count(*)::int from boxes where box <> $1 and beat_at > now() - interval '${ALIVE}') as others,
     (select count(*)::int from boxes where box <> $1 and settings <> $10 and beat_at > now() - interval '${ALIVE}') as differing,
-    pg_notify($7, $8::text)`;
+    (select state from service) as state, pg_notify($7, $8::text)`;
 const OTHERS = `select host, base_url, sites_domain, settings from boxes
   where box <> $1 and beat_at > now() - interval '${ALIVE}' order by host`;
 const SEEN = "update boxes set seen = greatest(seen, $2) where box = $1";
@@ -70,6 +70,8 @@ interface Beaten {
   /** Boxes that are there beside this one, and those of them whose settings are others. */
   others: number;
   differing: number;
+  /** Whether the service is here, as its row says. */
+  state: string;
 }
 
 type OtherBox = Pick<BoxFacts, "host" | "base_url" | "sites_domain" | "settings">;
@@ -139,6 +141,8 @@ export interface BoxSurroundings {
   machine: () => number;
   /** Hears of beats that did not go well, and of files that could not be copied. */
   failed(error: unknown, in_a_row: number): void;
+  /** Hears that the service is not here any more: this server must end. */
+  gone(why: Error): void;
   /** Hears of another box whose settings of these names are others. */
   tell(host: string, names: string): void;
 }
@@ -260,6 +264,11 @@ function aheadAfter(known: number, database: number, machine: number, took_ms: n
   return Math.abs(measured - known) <= took_ms / 2 ? known : measured;
 }
 
+/** A service that was moved away, or is being filled anew. */
+class NotHere extends Error {
+  override readonly name = "NotHere";
+}
+
 /** Returns what sends one beat; the first one registers the box. */
 function createBeat(
   { pool, page, facts, now, machine, copyFiles, failed, tell }: BoxParts,
@@ -306,7 +315,9 @@ function createBeat(
     const told = [id, host, version, base_url, sites_domain, String(seen.latest()), channel, String(beats)];
     const [answer] = await ask<Beaten>(pool, ANSWER_MS, BEAT, [...told, `{${turns.join(",")}}`, facts.settings]);
     const ahead_ms = aheadAfter(page.aheadMs(), answer!.now, machine(), mono() - moment.mono);
-    const { others, differing } = answer!;
+    const { others, differing, state } = answer!;
+    const why = whyNotWhole(state);
+    if (why !== null) throw new NotHere(why);
     page.beaten({ box, ahead_ms, others, differing, turns: answer!.turns?.split(" ") ?? [], sent: moment });
     if (differing > differed) for (const other of await otherBoxes(pool, id)) tellDifference(facts, other, tell);
     differed = differing;
@@ -370,7 +381,12 @@ export async function startBox(
     throw error;
   }
   let busy: Promise<void> | null = null;
-  const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), parts.failed);
+  const failed: BoxParts["failed"] = (error, in_a_row) => {
+    if (!(error instanceof NotHere)) return parts.failed(error, in_a_row);
+    beating.stop();
+    parts.gone(error);
+  };
+  const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), failed);
   return {
     async close() {
       beating.stop();

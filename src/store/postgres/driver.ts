@@ -1,11 +1,12 @@
 /** The driver of PostgreSQL. It sends an operation's statements one behind the other and waits for those alone whose answer the
  *  operation asks for; the texts are SQLite's own (SCALE 2). */
+import { Refusal } from "../../base/errors.ts";
 import { type Ask, type Db, isOneStatement, type Op, type SqlValue } from "../operation.ts";
 import { refusals } from "../refusals.ts";
 import { latestChange, othersHave, TELL, toldOf } from "./box.ts";
 import type { BoxPage } from "./box-page.ts";
 import { BEGIN, onOne, type Pool, type Wire } from "./connection.ts";
-import { databaseRefusal, isClosed, isCollision, isReadOnly, isRefused, NoAnswer } from "./failures.ts";
+import { databaseRefusal, isClosed, isCollision, isReadOnly, isRefused, NoAnswer, whyNotWhole } from "./failures.ts";
 
 /** Rows with what the server says of their columns. */
 interface Rowset extends Array<Record<string, unknown>> {
@@ -233,13 +234,21 @@ async function commit<T>(on: Wire, patience: Patience, done: T, slugs: SlugsOf<T
   return { done, changed: rows && { slugs: changed, n: rows[0]!.n } };
 }
 
-/** The transaction's number, once the lock is there. */
+/** The transaction's number, once the lock is there. Behind it comes whether the service is still here: a box that was frozen, and whoever
+ *  waited for a move to end, must write nothing more. */
 async function lock(on: Wire, patience: Patience, begun: ReturnType<typeof underWay>): Promise<string> {
   const asked = on.unsafe("select pg_advisory_xact_lock($1), pg_current_xact_id()::text as xid", [WRITE_LOCK]);
   try {
-    return (await patience(asked as PromiseLike<{ xid: string }[]>))[0]!.xid;
+    const both = [asked, on.unsafe("select state from service")].map((one) => Promise.resolve(one));
+    const [[locked], [service]] = (await patience(Promise.all(both))) as unknown as [
+      { xid: string }[],
+      { state: string }[],
+    ];
+    const why = whyNotWhole(service!.state);
+    if (why !== null) throw refusals.databaseLost(why);
+    return locked!.xid;
   } catch (error) {
-    throw error instanceof NoAnswer ? error : await begun.reason(error);
+    throw error instanceof NoAnswer || error instanceof Refusal ? error : await begun.reason(error);
   }
 }
 

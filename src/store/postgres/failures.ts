@@ -67,3 +67,13 @@ export function databaseRefusal(error: unknown): unknown {
   const answer = answerTo(error);
   return answer === null ? error : Object.assign(answer, { cause: error });
 }
+
+const NOT_WHOLE: Readonly<Record<string, string>> = {
+  filling:
+    "A restore or a move into the database of SVC_DATABASE_URL was not finished: run the same svc-server restore or svc-server move again, or give both a new database and a new prefix.",
+  moved:
+    "The service of SVC_DATABASE_URL was moved to a data directory: start svc-server with that --data-dir, without SVC_DATABASE_URL.",
+};
+
+/** Why a service of this state is none to start or to write into (SCALE 7); null for one that is whole. */
+export const whyNotWhole = (state: string): string | null => NOT_WHOLE[state] ?? null;

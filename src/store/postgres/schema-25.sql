@@ -653,7 +653,9 @@ create table service (
   only_row bigint primary key check (only_row = 1),
   id text collate "C" not null,
   -- filling: a restore or a move has not put everything yet; moved: it is all in a data directory now
-  state text collate "C" not null default 'whole' check (state in ('whole', 'filling', 'moved'))
+  state text collate "C" not null default 'whole' check (state in ('whole', 'filling', 'moved')),
+  -- the restore or the move that filled it
+  filled_by text collate "C"
 );
 insert into service (only_row, id) values (1, gen_random_uuid()::text);
 

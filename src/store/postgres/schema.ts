@@ -2,7 +2,7 @@
  *  its number. */
 import { mono } from "./box-page.ts";
 import { aheadOf, CONNECT_S, connectTo, refuseClock } from "./connection.ts";
-import { mayLetIn, NoAnswer, startTrouble } from "./failures.ts";
+import { mayLetIn, NoAnswer, startTrouble, whyNotWhole } from "./failures.ts";
 import schema25 from "./schema-25.sql" with { type: "text" };
 
 /** Each step with the oldest schema that a program must know to run beside it. */
@@ -29,6 +29,18 @@ async function refuseServer(sql: Pick<Bun.SQL, "unsafe">): Promise<void> {
   );
 }
 
+const OTHERS = `select tablename as name from pg_tables
+  where schemaname = current_schema() and to_regclass('schema_steps') is null limit 1`;
+
+/** A database for svc alone: there it may make and take away what it likes. */
+async function refuseOthers(sql: Pick<Bun.SQL, "unsafe">): Promise<void> {
+  const [other] = (await sql.unsafe(OTHERS)) as { name: string }[];
+  if (other === undefined) return;
+  throw new Error(
+    `The database of SVC_DATABASE_URL has tables of something else (${other.name}): name one for svc alone. Nothing was changed.`,
+  );
+}
+
 /** The last step that the database has taken. Throws a sentence where that is of a newer program. */
 async function stepsOf(sql: Pick<Bun.SQL, "unsafe">): Promise<{ step: number }> {
   const [taken] = (await sql.unsafe("select max(step) as step, max(needs) as needs from schema_steps")) as {
@@ -49,6 +61,7 @@ export async function migrate(sql: Bun.SQL): Promise<void> {
   try {
     await refuseServer(on);
     await on.unsafe("select pg_advisory_lock($1)", [MIGRATION_LOCK]);
+    await refuseOthers(on);
     await on.unsafe(TAKEN);
     const { step } = await stepsOf(on);
     for (const next of STEPS.filter((one) => one.step > step)) {
@@ -103,18 +116,10 @@ async function saying<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Why a service is none to start or to work on, by its state. */
-export const NOT_WHOLE: Readonly<Record<string, string>> = {
-  filling:
-    "A restore or a move into the database of SVC_DATABASE_URL was not finished: run the same svc-server restore or svc-server move again.",
-  moved:
-    "The service of SVC_DATABASE_URL was moved to a data directory: start svc-server with that --data-dir, without SVC_DATABASE_URL.",
-};
-
 async function refuseHalf(sql: Bun.SQL): Promise<void> {
   const [service] = (await sql.unsafe("select state from service")) as { state: string }[];
-  const why = NOT_WHOLE[service!.state];
-  if (why !== undefined) throw new Error(why);
+  const why = whyNotWhole(service!.state);
+  if (why !== null) throw new Error(why);
 }
 
 /** Brings the schema up to date, of a database that may be filled or left. Throws a sentence. */

@@ -3,20 +3,30 @@ import { type Wire, connectTo, CONNECT_S } from "./connection.ts";
 import { rowsOf, sendEach, WRITE_LOCK } from "./driver.ts";
 import { databaseRefusal, NoAnswer } from "./failures.ts";
 import type { SqlValue } from "../operation.ts";
+import { isDatabaseAway } from "../refusals.ts";
 import { NAMED, type Table, type TableRows } from "../upkeep.ts";
 
 /** `filling`: not all is there yet. `moved`: all of it is somewhere else now. */
 type ServiceState = "whole" | "filling" | "moved";
 
+interface Service {
+  id: string;
+  state: ServiceState;
+  /** The restore or the move that filled it. */
+  filled_by: string | null;
+}
+
 /** A service as its database has it, for work on all of its rows. */
 export interface Transfer {
-  service(): Promise<{ id: string; state: ServiceState }>;
+  service(): Promise<Service>;
   /** Throws a sentence while a server runs on it. */
   refuseServed(): Promise<void>;
   /** From here on nobody else writes, as long as this connection lasts. */
   lock(): Promise<void>;
-  /** Throws unless the lock is still this connection's. */
-  setState(state: ServiceState): Promise<void>;
+  /** Throws a sentence where the lock is not this connection's any more, or a server was started meanwhile. */
+  setState(state: ServiceState, filled_by?: string): Promise<void>;
+  /** Keeps the connection, and throws once it is lost. */
+  ping(): Promise<void>;
   /** Whether nothing but a start has left something in it. */
   isUnused(tables: readonly Table[]): Promise<boolean>;
   /** The files of all boxes. */
@@ -46,14 +56,17 @@ const PATIENT = [
 ];
 const SNAPSHOT = "begin isolation level repeatable read read only";
 const SERVED = `select string_agg(host, ', ' order by host) as hosts from boxes where beat_at > now() - interval '10 seconds'`;
-const STATE = "update service set state = $1 where pg_backend_pid() = $2 returning id";
+const STATE = `update service set state = $1, filled_by = coalesce($3, filled_by) where pg_backend_pid() = $2
+  and not exists (select 1 from boxes where beat_at > now() - interval '10 seconds') returning id`;
 const TYPES = `select table_name, column_name, data_type, is_identity from information_schema.columns
   where table_schema = current_schema()`;
 
-/** Rows that a start leaves behind. */
-const OF_STARTS = new Set(["address", "verify_turn"]);
+/** Rows that a start leaves behind, or a command. */
+const OF_STARTS = new Set(["address", "verify_turn", "audit"]);
 
 const quoted = (columns: readonly string[]): string => columns.map((name) => `"${name}"`).join(", ");
+
+const LOST = "The connection to the database of SVC_DATABASE_URL was lost on the way: run the same once more.";
 
 type OnWire = <Row>(text: string, values?: readonly (string | null)[]) => Promise<Row[]>;
 
@@ -125,25 +138,28 @@ async function fill(on: Wire, ask: OnWire, pages: Iterable<TableRows>, filled: F
 function transferOn(on: Wire): Transfer {
   const ask: OnWire = (text, values = []) => inTime(on.unsafe(text, [...values]) as PromiseLike<never[]>);
   let locked_by: string | null = null;
+  async function refuseServed(): Promise<void> {
+    const { hosts } = (await ask<{ hosts: string | null }>(SERVED))[0]!;
+    if (hosts === null) return;
+    throw new Error(
+      `Servers run on the database of SVC_DATABASE_URL (${hosts}): stop all of them, and wait ten seconds where one was killed.`,
+    );
+  }
   return {
-    service: async () => (await ask<Awaited<ReturnType<Transfer["service"]>>>("select id, state from service"))[0]!,
-    async refuseServed() {
-      const { hosts } = (await ask<{ hosts: string | null }>(SERVED))[0]!;
-      if (hosts === null) return;
-      throw new Error(
-        `Servers run on the database of SVC_DATABASE_URL (${hosts}): stop all of them, and wait ten seconds where one was killed.`,
-      );
-    },
+    service: async () => (await ask<Service>("select id, state, filled_by from service"))[0]!,
+    refuseServed,
     async lock() {
       const [found] = await ask<{ pid: string }>("select pg_advisory_lock($1), pg_backend_pid()::text as pid", [
         String(WRITE_LOCK),
       ]);
       locked_by = found!.pid;
     },
-    async setState(state) {
-      if ((await ask(STATE, [state, locked_by])).length === 1) return;
-      throw new Error("The connection to the database of SVC_DATABASE_URL was lost: run the same once more.");
+    async setState(state, filled_by) {
+      if ((await ask(STATE, [state, locked_by, filled_by ?? null])).length === 1) return;
+      await refuseServed();
+      throw new Error(LOST);
     },
+    ping: async () => void (await ask("select 1")),
     async isUnused(tables) {
       const used = tables
         .filter(({ name }) => !OF_STARTS.has(name))
@@ -170,8 +186,28 @@ export async function transferring<T>(url: string, work: (transfer: Transfer) =>
     for (const setting of PATIENT) await inTime(on.unsafe(setting) as PromiseLike<unknown>);
     return await work(transferOn(on));
   } catch (error) {
-    throw databaseRefusal(error);
+    const told = databaseRefusal(error);
+    throw isDatabaseAway(told) ? new Error(LOST, { cause: error }) : told;
   } finally {
     await sql.close({ timeout: 0 });
+  }
+}
+
+/** The one backup at a time of a service, which a place could else lose files by. */
+const BACKUP_LOCK = 0x73_76_62;
+
+/** Held until it is let go, or this process ends. Throws a sentence where another has it. */
+export async function aloneAtBackup(url: string): Promise<{ release(): Promise<void> }> {
+  const sql = connectTo(url, { max: 1, connectionTimeout: CONNECT_S });
+  const release = () => sql.close({ timeout: 0 });
+  try {
+    const on = await sql.reserve();
+    const asked = on.unsafe("select pg_try_advisory_lock($1) as alone", [BACKUP_LOCK]);
+    const [found] = (await inTime(asked as PromiseLike<unknown>)) as { alone: boolean }[];
+    if (found!.alone) return { release };
+    throw new Error("Another backup of this service is under way: wait for its end.");
+  } catch (error) {
+    await release();
+    throw databaseRefusal(error);
   }
 }

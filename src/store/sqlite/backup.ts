@@ -9,7 +9,7 @@ import { blobFiles, inParallel } from "../disk/blobs.ts";
 import { certificateFiles } from "../disk/certificate-files.ts";
 import { durable } from "../disk/durable.ts";
 import { type BackedUp, type BlobRow, type Copies, namedBlobs, type TakenOut } from "../upkeep.ts";
-import type { DataDir, Opened } from "./data-dir.ts";
+import type { Opened } from "./data-dir.ts";
 import { databaseFile, SCHEMA, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir, RESTORING } from "./prepare.ts";
@@ -91,13 +91,6 @@ export async function folderSingles(data_dir: string): Promise<Map<string, Uint8
   for (const name of await singleFiles(data_dir)) files.set(name, await readFile(join(data_dir, name)));
   return files;
 }
-
-export const folderCopies = ({ data_dir, sqlite }: Pick<DataDir, "data_dir" | "sqlite">): Copies => ({
-  database: async (path) => void sqlite.run("VACUUM INTO ?", [path]),
-  statistics: async (path) => statsFile.copy(data_dir, path),
-  blob: folderBlob(data_dir),
-  singles: () => folderSingles(data_dir),
-});
 
 /** A service as a backup copies it. */
 export type Copied = Pick<Opened, "data_dir" | "db" | "now"> & { copies: Copies };

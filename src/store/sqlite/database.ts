@@ -100,6 +100,11 @@ function logStaysGone(path: string): boolean {
 const restartForLog = (path: string): string =>
   `The log ${path}-wal was deleted under the server that uses it: restart it by SIGTERM (systemctl restart), which writes what the log held into the database.`;
 
+/** The name of a file that is there from when on all of the data directory is somewhere else (SCALE 7). */
+export const MOVED = "moved";
+export const movedAway = (data_dir: string): string =>
+  `The service of ${data_dir} was moved to a database and a bucket: start svc-server with SVC_DATABASE_URL and SVC_BLOBS, on another --data-dir.`;
+
 /** Null while the file has the name under which it was opened; else a sentence: what is written now is lost when the last
  *  process closes it. 5 µs. */
 function databaseWatch(data_dir: string): () => string | null {
@@ -113,6 +118,7 @@ function databaseWatch(data_dir: string): () => string | null {
     return now.ino === opened ? null : "was replaced";
   };
   return () => {
+    if (existsSync(join(data_dir, MOVED))) return movedAway(data_dir);
     const what = whatHappened();
     if (what === null) return logIsGone(path) ? restartForLog(path) : null;
     return `The database ${path} ${what} while the server runs: put it back or restore a backup, then restart the server.`;

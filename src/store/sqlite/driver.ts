@@ -134,12 +134,18 @@ interface Writing {
 /** `heard` is called when sites have changed, for the processes that serve. */
 export function sqliteDb(db: Database, heard: () => void, { lost = () => null, patience_ms }: Writing = {}): Db {
   const run = runner(db);
-  const transaction = db.transaction((op: () => Op<unknown>) => run(op(), true));
+  function refuseLost(): void {
+    const why = lost();
+    if (why !== null) throw refusals.databaseLost(why);
+  }
+  const transaction = db.transaction((op: () => Op<unknown>) => {
+    refuseLost(); // whoever had the lock may have moved all of it away
+    return run(op(), true);
+  });
   const wait = waiting(db, patience_ms);
 
   async function commit<T>(op: () => Op<T>): Promise<T> {
-    const why = lost();
-    if (why !== null) throw refusals.databaseLost(why);
+    refuseLost();
     try {
       return await wait(() => transaction.immediate(op) as T);
     } catch (error) {

@@ -14,7 +14,7 @@ import type { Webhook } from "../notes.ts";
 import { type LettersAtStart, lettersAtStart } from "../notes/outbox.ts";
 import { runAtOnce } from "./driver.ts";
 import { isBackupCopy } from "../sweep.ts";
-import { databaseFile, type UpgradeTeller } from "./database.ts";
+import { databaseFile, MOVED, movedAway, type UpgradeTeller } from "./database.ts";
 import { prepareGeneration } from "./data-dir.ts";
 import { prepareRates } from "./rates.ts";
 
@@ -23,12 +23,16 @@ export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-function makeFolders(data_dir: string): void {
-  durable.makeFolder(data_dir);
+function refuseOthers(data_dir: string): void {
   const { uid } = statSync(data_dir);
   if (process.getuid && uid !== process.getuid()) {
     throw new Error(`The data directory ${data_dir} belongs to another user (uid ${uid}): use one of your own.`);
   }
+}
+
+function makeFolders(data_dir: string): void {
+  durable.makeFolder(data_dir);
+  refuseOthers(data_dir);
   chmodSync(data_dir, 0o700);
   for (const name of ["blobs", "tmp"]) durable.makeFolder(join(data_dir, name));
   for (const name of ["blobs", "."]) durable.flushFolderSync(join(data_dir, name));
@@ -54,6 +58,13 @@ function lock(data_dir: string): Database {
     );
   }
   return holder;
+}
+
+/** Keeps every server and every other move out of a folder that is being filled. Throws a sentence where another has it. */
+export function lockWhileFilled(data_dir: string): Disposable {
+  refuseOthers(data_dir);
+  const holder = lock(data_dir);
+  return { [Symbol.dispose]: () => holder.close() };
 }
 
 /** Removes the files that a deploy before this start did not finish: no blob has their names. A backup by hand may be under way. */
@@ -164,18 +175,15 @@ export function prepareFolder(data_dir: string, preparing: Preparing): { close()
 // Data directories on which no server may start, each with a sentence that says the file and what to do. A start would
 // write into somebody's home or project, or make an empty server whose first sweep removes every file of the old one.
 
-/** The name of a file that is there while a restore writes the data directory; while a move writes it; and from when on all of it is
- *  somewhere else. */
+/** The name of a file that is there while a restore writes the data directory, and while a move does. */
 export const RESTORING = "restoring";
 export const MOVING = "moving";
-export const MOVED = "moved";
 
 const HALF = {
   [RESTORING]: (data_dir: string) =>
     `A restore into ${data_dir} was not finished: empty that folder and run svc-server restore again.`,
   [MOVING]: (data_dir: string) => `A move into ${data_dir} was not finished: run svc-server move --to embedded again.`,
-  [MOVED]: (data_dir: string) =>
-    `The service of ${data_dir} was moved to a database and a bucket: start svc-server with SVC_DATABASE_URL and SVC_BLOBS, on another --data-dir.`,
+  [MOVED]: movedAway,
 };
 
 /** Throws if a restore or a move was cut short, where what is there may be any part of it; or if a move took all of it away. */

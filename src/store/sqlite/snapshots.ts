@@ -83,19 +83,6 @@ async function latestSnapshotAt(place: BackupPlace): Promise<number | null> {
   return name === null ? null : Date.parse(takenAt(name));
 }
 
-/** Held by the one backup to a place that may run at a time; kill -9 frees it. */
-function lockOf(data_dir: string): Database {
-  const holder = databaseFile.open(data_dir, "backup-lock.db", ["busy_timeout = 0"]);
-  try {
-    holder.run("BEGIN EXCLUSIVE");
-    return holder;
-  } catch (error) {
-    holder.close();
-    if ((error as { code?: unknown }).code !== "SQLITE_BUSY") throw error;
-    throw new Error("Another backup of this data directory is under way: wait for its end.");
-  }
-}
-
 /** The copy of the database has the files in it that a server needs besides, so that a snapshot is one file. */
 async function addSingles(copy: Database, { copies }: Copied): Promise<void> {
   copy.run("create table backup_files (name text primary key, bytes blob not null) strict");
@@ -214,7 +201,16 @@ async function takeSnapshot(copied: Copied, place: BackupPlace, keep: number | n
   const { data_dir } = copied;
   await place.refuseFor(data_dir);
   durable.makeFolder(join(data_dir, "tmp")); // a database server's service may be copied from a machine without one
-  using _lock = lockOf(data_dir);
+  const lock = await copied.copies.alone();
+  try {
+    return await takeAlone(copied, place, keep);
+  } finally {
+    await lock.release();
+  }
+}
+
+async function takeAlone(copied: Copied, place: BackupPlace, keep: number | null): Promise<SnapshotTaken> {
+  const { data_dir } = copied;
   await removeLeftCopies(data_dir);
   await place.removeHalves(copied.now() - UNIT_MS.d);
   const hold = await takeHold(copied);

@@ -2,9 +2,9 @@
 import { Database } from "bun:sqlite";
 import { chmodSync } from "node:fs";
 import type { SqlValue } from "../operation.ts";
-import { type BlobRow, namedBlobs, type Table, type TableRows } from "../upkeep.ts";
-import { folderSingles } from "./backup.ts";
-import { openDataDir } from "./data-dir.ts";
+import { type BlobRow, type Copies, namedBlobs, type Table, type TableRows } from "../upkeep.ts";
+import { folderBlob, folderSingles } from "./backup.ts";
+import { type DataDir, openDataDir } from "./data-dir.ts";
 import { databaseFile, type UpgradeTeller } from "./database.ts";
 import { sqliteDb } from "./driver.ts";
 import { prepareDataDir } from "./prepare.ts";
@@ -87,7 +87,7 @@ export interface Whole {
   rows(): Iterable<TableRows>;
   /** Those that versions name. */
   blobs(): AsyncIterable<BlobRow[]>;
-  singles: ReadonlyMap<string, Uint8Array>;
+  singles(): Promise<ReadonlyMap<string, Uint8Array>>;
 }
 
 /** Works on a data directory that nobody writes meanwhile. Throws a sentence where a server has it. */
@@ -107,7 +107,7 @@ export async function holding<T>(
           yield* statsFile.rows(data_dir);
         },
         blobs: () => namedBlobs.pages(sqliteDb(sqlite, () => {})),
-        singles: await folderSingles(data_dir),
+        singles: () => folderSingles(data_dir),
       });
     } finally {
       if (sqlite.inTransaction) sqlite.run("rollback");
@@ -123,3 +123,26 @@ export async function* blobsIn(path: string): AsyncGenerator<BlobRow[]> {
   using db = new Database(path, { strict: true, readonly: true });
   yield* namedBlobs.pages(sqliteDb(db, () => {}));
 }
+
+// The parts of a backup of a data directory.
+
+/** Held by the one backup to a place that may run at a time; kill -9 frees it. */
+async function aloneIn(data_dir: string): Promise<{ release(): void }> {
+  const holder = databaseFile.open(data_dir, "backup-lock.db", ["busy_timeout = 0"]);
+  try {
+    holder.run("BEGIN EXCLUSIVE");
+    return { release: () => holder.close() };
+  } catch (error) {
+    holder.close();
+    if ((error as { code?: unknown }).code !== "SQLITE_BUSY") throw error;
+    throw new Error("Another backup of this data directory is under way: wait for its end.");
+  }
+}
+
+export const folderCopies = ({ data_dir, sqlite }: Pick<DataDir, "data_dir" | "sqlite">): Copies => ({
+  alone: () => aloneIn(data_dir),
+  database: async (path) => void sqlite.run("VACUUM INTO ?", [path]),
+  statistics: async (path) => statsFile.copy(data_dir, path),
+  blob: folderBlob(data_dir),
+  singles: () => folderSingles(data_dir),
+});

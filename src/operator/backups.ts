@@ -209,16 +209,16 @@ const move: OperatorCommand = {
     const moved = await (to === "shared" ? moveToShared : moveToFolder)(address, moving);
     const [from, into] = to === "shared" ? [data_dir, SHARED_PLACE] : [SHARED_PLACE, data_dir];
     const said = `moved from ${from} into ${into}`;
+    if (moved === null) note(`it was all ${said} by a call before this one`);
+    else note(`${said}: ${counted(moved.blobs, "file")}, ${moved.bytes} bytes`);
+    for (const sha256 of moved?.damaged ?? []) note(`blob ${sha256} was missing or damaged there, and is missing here`);
     const operations = await openFound(to === "shared" ? { data_dir: tmpdir(), ...address, now } : { data_dir, now });
     try {
       await operations.record("move", said);
     } finally {
       await operations.close();
     }
-    if (moved === null) return void note(`it was all ${said} by a call before this one`);
-    for (const sha256 of moved.damaged) note(`blob ${sha256} was missing or damaged there, and is missing here`);
-    note(`${said}: ${counted(moved.blobs, "file")}, ${moved.bytes} bytes`);
-    return endWith(moved.damaged, note);
+    return endWith(moved?.damaged ?? [], note);
   },
 };
 

@@ -1,6 +1,6 @@
 /** The context that a command of svc-server works with, and the findings of `doctor`. */
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { constants, tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Command, CallWords } from "../command/index.ts";
 import type { Config } from "../config/index.ts";
@@ -28,6 +28,13 @@ export const JSON_FLAG = { name: "json" } as const;
 const SIGNALS = ["SIGINT", "SIGTERM", "SIGHUP"] as const;
 const folders = new Set<string>();
 
+/** Those that whoever started this does not have it ignore, as nohup does with SIGHUP. */
+function heeded(): (typeof SIGNALS)[number][] {
+  const status = existsSync("/proc/self/status") ? readFileSync("/proc/self/status", "utf8") : "";
+  const ignored = Number.parseInt(/^SigIgn:\s*([0-9a-f]+)/m.exec(status)?.[1]?.slice(-8) ?? "0", 16);
+  return SIGNALS.filter((signal) => ((ignored >> (constants.signals[signal] - 1)) & 1) === 0);
+}
+
 function removeFolder(folder: string): void {
   folders.delete(folder);
   rmSync(folder, { recursive: true, force: true });
@@ -40,7 +47,7 @@ function end(_: unknown, signal: number): void {
 
 /** Works in a new folder of this call's own, which goes with it, also at a signal: there may be keys in it. */
 export async function inFolder<T>(what: string, work: (folder: string) => Promise<T>): Promise<T> {
-  if (folders.size === 0) for (const signal of SIGNALS) process.on(signal, end);
+  if (folders.size === 0) for (const signal of heeded()) process.on(signal, end);
   const folder = mkdtempSync(join(tmpdir(), `svc-${what}-`));
   folders.add(folder);
   try {

@@ -103,7 +103,7 @@ function openOnServer(
   const generation = openBoxPage(data_dir, now, stale_ms, watch);
   const same_now = () => now() + generation.aheadMs(); // one time for all boxes
   const db = postgresDb(pool, generation);
-  const statistics = databaseStats(pool);
+  const statistics = databaseStats(pool, generation.isAway);
   const { strays, refuse, copy, ...blobs } =
     bucket === undefined
       ? { ...folderBlobs(data_dir, db), strays: async () => 0, refuse: async () => {}, copy: folderBlob(data_dir) }

@@ -1,9 +1,9 @@
 /** A whole service out of one kind of store and into the other: restores into a database server and a bucket, and moves (SCALE 7). Each
  *  begins again after any kill, and ends the same. */
-import { existsSync, readFileSync, statSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { readFile, rm, unlink } from "node:fs/promises";
-import { hostname } from "node:os";
-import { join, resolve } from "node:path";
+import { dirname, join, resolve } from "node:path";
+import { randomName } from "../base/random.ts";
 import type { Bytes } from "../base/types.ts";
 import { contentHash } from "../base/version-id.ts";
 import type { BucketAddress } from "../config/setting.ts";
@@ -17,7 +17,7 @@ import { findService, prepareSchema } from "./postgres/schema.ts";
 import { type Transfer, transferring } from "./postgres/tables.ts";
 import { flushFile, isSingle, putSingles, refuseUnlessEmpty, writeFlushed } from "./sqlite/backup.ts";
 import { MOVED, type UpgradeTeller } from "./sqlite/database.ts";
-import { lockWhileFilled, MOVING, prepareDataDir } from "./sqlite/prepare.ts";
+import { lockWhileFilled, MOVING, prepareDataDir, refuseOthers } from "./sqlite/prepare.ts";
 import { statsFile } from "./sqlite/stats-file.ts";
 import { blobsIn, fillFile, holding, knownTables, type Whole } from "./sqlite/tables.ts";
 import type { BlobRow, TakenOut } from "./upkeep.ts";
@@ -72,6 +72,7 @@ async function bringAll(
         }
       });
     }
+    if (lost !== null) throw lost;
     return done;
   } finally {
     telling.stop();
@@ -104,7 +105,7 @@ async function toBucket(objects: BlobObjects, bytesOf: BytesOf): Promise<(blob: 
 
 async function toFolder(data_dir: string, objects: BlobObjects, { sha256, ...blob }: BlobRow): Promise<boolean> {
   const path = blobFiles.path(data_dir, sha256);
-  if ((await blobFiles.hash(path).catch(() => null)) === sha256) return true;
+  if ((await blobFiles.hash(path).catch(() => null)) === sha256) return flushFile(path).then(() => true);
   await rm(path, { force: true });
   const bytes = await objects.get({ sha256, ...blob });
   if (bytes === null || contentHash(bytes) !== sha256) return false;
@@ -136,6 +137,11 @@ function sharedTexts(singles: ReadonlyMap<string, Uint8Array>): Map<string, stri
 /** Only an empty database and an empty prefix are filled, or those that this began to fill. Returns what marks them. */
 async function toFill(transfer: Transfer, address: SharedAddress, filled_by: string): Promise<() => Promise<void>> {
   const { state, ...service } = await transfer.service();
+  if (state === "whole" && service.filled_by === filled_by) {
+    throw new Error(
+      `The database of SVC_DATABASE_URL was filled by ${filled_by}, to its end: svc-server verify checks it.`,
+    );
+  }
   if (state === "moved" || (state === "whole" && !(await transfer.isUnused(knownTables())))) {
     throw new Error(
       "The database of SVC_DATABASE_URL has a service already: name an empty one, and an empty prefix in SVC_BLOBS. Nothing is written over.",
@@ -161,8 +167,13 @@ interface Filling {
 }
 
 async function fillShared(filling: Filling, state: "whole" | "filling"): Promise<Carried> {
-  const { transfer, objects, whole, bytesOf, with_gaps } = filling;
+  const { transfer, objects, whole, bytesOf, with_gaps, tell } = filling;
   sharedTexts(await whole.singles()); // a file that is no text is told before all else is done
+  const [fault] = whole.faults();
+  if (fault !== undefined && !with_gaps) {
+    throw new Error(`The statistics cannot be moved (${fault}): mend them, or move without them by --with-gaps.`);
+  }
+  if (fault !== undefined) tell(`the statistics are left out: ${fault}`);
   const { missing, ...carried } = await bringAll(whole.blobs(), await toBucket(objects, bytesOf), filling);
   refuseGaps(carried, with_gaps);
   const [tables, files] = [[...knownTables(), ...statsFile.shared], sharedTexts(await whole.singles())];
@@ -198,11 +209,14 @@ function textIn(data_dir: string, name: string): string | null {
   }
 }
 
-/** The same folder, whatever happens in it. */
+/** The same folder, whatever machine it is on. */
 function identityOf(data_dir: string): string {
-  const { dev, ino } = statSync(join(data_dir, "db"));
-  return `a move of ${resolve(data_dir)} on ${hostname()} (${dev}.${ino})`;
+  const known = textIn(data_dir, MOVE_ID);
+  const id = known || randomName(12);
+  if (!known) durable.putPrivate(data_dir, MOVE_ID, `${id}\n`);
+  return `a move of ${resolve(data_dir)} (${id})`;
 }
+const MOVE_ID = "move-id";
 
 interface Moving {
   data_dir: string;
@@ -231,11 +245,10 @@ export async function moveToShared(address: SharedAddress, moving: Moving): Prom
   return transferring(address.database_url, async (transfer) => {
     await transfer.refuseServed();
     await transfer.lock();
-    const filled_by = identityOf(data_dir);
     const moved_to = textIn(data_dir, MOVED);
     if (moved_to !== null) {
       const service = await transfer.service();
-      if (moved_to !== service.id || service.filled_by !== filled_by || service.state === "moved") {
+      if (moved_to !== service.id || service.state === "moved") {
         throw new Error(
           `The service of ${data_dir} was moved away, and is not in this database: which one was it moved to?`,
         );
@@ -245,7 +258,7 @@ export async function moveToShared(address: SharedAddress, moving: Moving): Prom
     }
     return holding(data_dir, tell, async (whole) => {
       await (
-        await toFill(transfer, address, filled_by)
+        await toFill(transfer, address, identityOf(data_dir))
       )();
       const filling = { transfer, tell, objects: openObjects(address.bucket), bytesOf: readHere(data_dir), with_gaps };
       const carried = await fillShared({ ...filling, whole }, "filling");
@@ -268,7 +281,8 @@ async function fillFolder(transfer: Transfer, bucket: BucketAddress, { data_dir,
   const files = await transfer.files();
   await putSingles(new Map([...files].filter(([name]) => isSingle(name))), data_dir);
   const objects = openObjects(bucket);
-  const folders = new Set([data_dir, join(data_dir, "blobs")]);
+  const above = [...files.keys()].filter(isSingle).flatMap((name) => [dirname(name), dirname(dirname(name))]);
+  const folders = new Set([data_dir, ...["blobs", ...above].map((name) => join(data_dir, name))]);
   const readied = async function* () {
     for await (const page of blobsIn(path)) {
       for (const { sha256 } of page) folders.add(blobFiles.folder(data_dir, sha256));
@@ -297,6 +311,7 @@ async function beginFolder(data_dir: string, marks: readonly [string, string]): 
     });
   }
   durable.makeFolder(data_dir);
+  refuseOthers(data_dir);
   if (begun === null) await writeFlushed(join(data_dir, MOVING), Buffer.from(""));
   durable.makeFolder(join(data_dir, "tmp"));
 }

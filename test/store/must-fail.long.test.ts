@@ -21,7 +21,7 @@ const COPIED = [
   "tsconfig.json",
   "types",
 ];
-const LINKED = ["node_modules", "test/tools", "test/fixtures", "docs"];
+const LINKED = ["node_modules", "test/tools", "test/fixtures", "test/statistics", "docs"];
 const RUN_MS = 150_000;
 
 const NUMBERS = "blob_no = any(?::bigint[])";

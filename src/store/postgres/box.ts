@@ -380,11 +380,12 @@ export async function startBox(
     await pool.close();
     throw error;
   }
-  let busy: Promise<void> | null = null;
+  let [busy, gone]: [Promise<void> | null, boolean] = [null, false];
   const failed: BoxParts["failed"] = (error, in_a_row) => {
     if (!(error instanceof NotHere)) return parts.failed(error, in_a_row);
     beating.stop();
-    parts.gone(error);
+    if (!gone) parts.gone(error); // several may have waited for one beat
+    gone = true;
   };
   const beating = every(BEAT_MS, () => (busy ??= turn().finally(() => (busy = null))), failed);
   return {

@@ -29,12 +29,14 @@ export const isCollision = (error: unknown): boolean => ["40001", "40P01"].inclu
 
 /** A lock or a statement that took too long, and a server without a free connection. */
 const BUSY = new Set(["55P03", "57014", "53300"]);
+/** Others had the lock, or all connections, for too long. */
+export const isBusy = (error: unknown): boolean => BUSY.has(stateOf(error));
 const FULL = new Set(["53100", "53400"]);
 
 function answerTo(error: unknown): Error | null {
   const state = stateOf(error);
   if (FULL.has(state)) return refusals.storageFull();
-  if (BUSY.has(state) || isCollision(error)) return refusals.busy();
+  if (isBusy(error) || isCollision(error)) return refusals.busy();
   const unreachable = error instanceof NoAnswer || isClosed(error) || isReadOnly(error) || state.startsWith("53");
   return unreachable ? refusals.databaseAway() : null;
 }

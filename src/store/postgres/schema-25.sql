@@ -715,6 +715,10 @@ create table stats_names (
   primary key (site_id, kind, day, name)
 );
 
+create index stats_days_by_day on stats_days (day);
+
+create index stats_names_by_day on stats_names (day);
+
 -- The salt of the day, in no log.
 create unlogged table stats_salt (
   only_row bigint primary key check (only_row = 1),

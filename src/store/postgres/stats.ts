@@ -2,11 +2,13 @@
  *  a transaction without the lock of the writes. */
 import { type CountedDay, KEPT_DAYS, MOST_NAMES, type NameKind, OTHER, VisitorSketch } from "../../base/statistics.ts";
 import { randomKey } from "../../base/random.ts";
+import { refusals } from "../refusals.ts";
 import { ask, BEGIN, onOne, type Pool } from "./connection.ts";
 import { isRefused } from "./failures.ts";
 import type { StatisticsTables, StoredDay, StoredName } from "../upkeep.ts";
 
-const ANSWER_MS = 10_000;
+/** Longer than the server lets a statement take: a late answer would cut the connections of others. */
+const ANSWER_MS = 11_000;
 const KINDS = Object.keys(MOST_NAMES) as NameKind[];
 
 const GIVEN = `json_to_recordset($1::text::json) as given
@@ -14,10 +16,11 @@ const GIVEN = `json_to_recordset($1::text::json) as given
 /** For sites that count, in one order: nobody waits in a circle. */
 const BEGIN_DAYS = `insert into stats_days (site_id, day, views, bots, misses, visitors)
   select given.site_id, day, 0, 0, 0, '' from ${GIVEN} join sites on sites.site_id = given.site_id and sites.stats = 1
-  order by given.site_id, day on conflict do nothing`;
+  where (select state from service) = 'whole' order by given.site_id, day on conflict do nothing`;
 const LOCK_DAYS = `select stats_days.site_id, stats_days.day::float8 as day, stats_days.visitors
   from stats_days join ${GIVEN} on given.site_id = stats_days.site_id and given.day = stats_days.day
-  order by stats_days.site_id, stats_days.day for update of stats_days`;
+    join sites on sites.site_id = given.site_id and sites.stats = 1
+  where (select state from service) = 'whole' order by stats_days.site_id, stats_days.day for update of stats_days`;
 const ADD_DAYS = `update stats_days set views = stats_days.views + given.views, bots = stats_days.bots + given.bots,
     misses = stats_days.misses + given.misses, visitors = given.visitors
   from ${GIVEN} where given.site_id = stats_days.site_id and given.day = stats_days.day`;
@@ -130,8 +133,12 @@ const ALL_ENDED = `with recursive ids as (
     from ids where ids.site_id is not null)
   select site_id from ids where site_id is not null and ${NOT_COUNTED}`;
 const SOME_ENDED = `select site_id from unnest($1::text[]) as ids (site_id) where ${NOT_COUNTED}`;
-const FORGET = ["stats_names", "stats_days"].map((table) => `delete from ${table} where site_id = any($1::text[])`);
-const FORGET_OLD = ["stats_names", "stats_days"].map((table) => `delete from ${table} where day < $1`);
+/** Some rows at a time, none that another is about to add to or to remove: no statement takes long. */
+const pieces = (table: string, which: string): string => `with gone as (
+    delete from ${table} where ctid in (select ctid from ${table} where ${which} limit 5000 for update skip locked) returning 1)
+  select count(*)::int as n from gone`;
+const [SITE_DAYS, SITE_NAMES] = ["stats_days", "stats_names"].map((table) => pieces(table, "site_id = $1"));
+const OLD = ["stats_names", "stats_days"].map((table) => pieces(table, "day < $1"));
 
 const TURN_SALT = `insert into stats_salt (only_row, day, salt) values (1, $1, $2) on conflict (only_row) do update
   set day = excluded.day, salt = excluded.salt where stats_salt.day not in ($1::bigint, $1::bigint + 1)`;
@@ -139,18 +146,29 @@ const SALT = "select day::float8 as day, salt from stats_salt";
 
 const arrayOf = (ids: Iterable<string>): string => `{${[...ids].join(",")}}`;
 
-/** Removes what is there of sites that are gone, or count no more: of all, or of some. */
+async function removeAll(pool: Pool, statement: string, value: string): Promise<void> {
+  while ((await ask<{ n: number }>(pool, ANSWER_MS, statement, [value]))[0]!.n > 0);
+}
+
+/** Removes what is there of sites that are gone, or count no more: of all, or of some. Names go before the days that lead to them, and
+ *  once more for what was added meanwhile. */
 async function forgetEnded(pool: Pool, site_ids?: ReadonlySet<string>): Promise<void> {
   const ended = await (site_ids === undefined
     ? ask<{ site_id: string }>(pool, ANSWER_MS, ALL_ENDED)
     : ask<{ site_id: string }>(pool, ANSWER_MS, SOME_ENDED, [arrayOf(site_ids)]));
-  if (ended.length === 0) return;
-  const ids = arrayOf(ended.map(({ site_id }) => site_id));
-  for (const statement of FORGET) await ask(pool, ANSWER_MS, statement, [ids]);
+  for (const { site_id } of ended) {
+    for (const statement of [SITE_NAMES, SITE_DAYS, SITE_NAMES]) await removeAll(pool, statement!, site_id);
+  }
 }
 
-export function databaseStats(pool: Pool): StatisticsTables & { forgetUncounted(): Promise<void> } {
-  async function add(days: CountedDay[]): Promise<void> {
+export function databaseStats(
+  pool: Pool,
+  isAway: () => boolean,
+): StatisticsTables & { forgetUncounted(): Promise<void> } {
+  const refuseAway = (): void => {
+    if (isAway()) throw refusals.databaseAway();
+  };
+  async function add(days: readonly CountedDay[]): Promise<void> {
     const sql = pool.current();
     await onOne(sql, async (on) => {
       const asked: InTransaction = (statement, ...values) =>
@@ -158,7 +176,7 @@ export function databaseStats(pool: Pool): StatisticsTables & { forgetUncounted(
       let committing = false;
       try {
         await asked(BEGIN);
-        await addAll(asked, days);
+        for (const some of inOrders(days)) await addAll(asked, some);
         committing = true;
         await asked("commit");
       } catch (error) {
@@ -170,11 +188,13 @@ export function databaseStats(pool: Pool): StatisticsTables & { forgetUncounted(
   }
   return {
     async add(days) {
-      for (const some of inOrders(days)) await add(some);
+      refuseAway();
+      await add(days);
       const added = new Set(days.map(({ site_id }) => site_id));
       await forgetEnded(pool, added).catch(() => {}); // for whoever has turned it off meanwhile; else the sweep does it
     },
     async read(site_id, from, to) {
+      refuseAway();
       const range = [String(from), String(to)];
       const named = (kind: NameKind, most: number) =>
         ask<StoredName>(pool, ANSWER_MS, NAMED, [site_id, kind, ...range, String(most)]);
@@ -187,10 +207,11 @@ export function databaseStats(pool: Pool): StatisticsTables & { forgetUncounted(
     async beginDay(day) {
       await ask(pool, ANSWER_MS, TURN_SALT, [String(day), randomKey(32)]);
       const [salt] = await ask<{ day: number; salt: string }>(pool, ANSWER_MS, SALT);
-      for (const statement of FORGET_OLD) await ask(pool, ANSWER_MS, statement, [String(day - KEPT_DAYS + 1)]);
+      const oldest = String(day - KEPT_DAYS + 1);
+      void Promise.all(OLD.map((statement) => removeAll(pool, statement, oldest))).catch(() => {}); // the next day does it
       return salt!;
     },
     close() {},
-    forgetUncounted: () => forgetEnded(pool),
+    forgetUncounted: () => forgetEnded(pool).catch(() => {}), // the deletion itself has happened; the next sweep does it
   };
 }

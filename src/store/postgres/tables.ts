@@ -1,7 +1,8 @@
 /** All rows of a service, out of a database server and into one: for backups, restores and moves (SCALE 7). */
 import { type Wire, connectTo, CONNECT_S } from "./connection.ts";
 import { rowsOf, sendEach, WRITE_LOCK } from "./driver.ts";
-import { databaseRefusal, NoAnswer } from "./failures.ts";
+import { databaseRefusal, isBusy, NoAnswer } from "./failures.ts";
+import { every } from "../../run/every.ts";
 import type { SqlValue } from "../operation.ts";
 import { isDatabaseAway } from "../refusals.ts";
 import { NAMED, type Table, type TableRows } from "../upkeep.ts";
@@ -52,6 +53,7 @@ const ANSWER_MS = 10 * 60_000;
 const PATIENT = [
   "set statement_timeout = 0",
   "set idle_in_transaction_session_timeout = 0",
+  ...["idle = 30", "interval = 10", "count = 3"].map((set) => `set tcp_keepalives_${set}`), // whoever vanished holds no lock
   "set lock_timeout = '15s'",
 ];
 const SNAPSHOT = "begin isolation level repeatable read read only";
@@ -66,6 +68,8 @@ const OF_STARTS = new Set(["address", "verify_turn", "audit"]);
 
 const quoted = (columns: readonly string[]): string => columns.map((name) => `"${name}"`).join(", ");
 
+const OTHERS =
+  "Another move or restore works on the database of SVC_DATABASE_URL: wait for its end, or a minute where its machine is gone, then run this again.";
 const LOST = "The connection to the database of SVC_DATABASE_URL was lost on the way: run the same once more.";
 
 type OnWire = <Row>(text: string, values?: readonly (string | null)[]) => Promise<Row[]>;
@@ -104,8 +108,8 @@ interface ColumnType {
 const next = ({ table_name: table, column_name: column }: ColumnType): string =>
   `select setval(pg_get_serial_sequence('"${table}"', '${column}'), greatest(max("${column}"), 1), max("${column}") is not null) from "${table}"`;
 
-async function fill(on: Wire, ask: OnWire, pages: Iterable<TableRows>, filled: Filled): Promise<void> {
-  const { tables, files, missing, state } = filled;
+async function fill(on: Wire, ask: OnWire, pages: Iterable<TableRows>, filled: Filled & { locked_by: string | null }) {
+  const { tables, files, missing, state, locked_by } = filled;
   const columns = await ask<ColumnType>(TYPES);
   const typeOf = new Map(columns.map((one) => [`${one.table_name}.${one.column_name}`, one.data_type]));
   await ask("begin");
@@ -127,7 +131,11 @@ async function fill(on: Wire, ask: OnWire, pages: Iterable<TableRows>, filled: F
     )) {
       await ask(next(column));
     }
-    await ask("update service set state = $1", [state]);
+    const mine = await ask("update service set state = $1 where pg_backend_pid() = $2 returning id", [
+      state,
+      locked_by,
+    ]);
+    if (mine.length === 0) throw new Error(LOST);
     await ask("commit");
   } catch (error) {
     await ask("rollback").catch(() => {}); // a connection that is gone holds nothing
@@ -149,9 +157,12 @@ function transferOn(on: Wire): Transfer {
     service: async () => (await ask<Service>("select id, state, filled_by from service"))[0]!,
     refuseServed,
     async lock() {
-      const [found] = await ask<{ pid: string }>("select pg_advisory_lock($1), pg_backend_pid()::text as pid", [
+      const asked = ask<{ pid: string }>("select pg_advisory_lock($1), pg_backend_pid()::text as pid", [
         String(WRITE_LOCK),
       ]);
+      const [found] = await asked.catch((error: unknown) => {
+        throw isBusy(error) ? new Error(OTHERS) : error;
+      });
       locked_by = found!.pid;
     },
     async setState(state, filled_by) {
@@ -174,7 +185,7 @@ function transferOn(on: Wire): Transfer {
       return new Map(found.map(({ name, body }) => [name, Buffer.from(body)]));
     },
     rows: (tables) => rowsIn(ask, tables),
-    fill: (pages, filled) => fill(on, ask, pages, filled),
+    fill: (pages, filled) => fill(on, ask, pages, { ...filled, locked_by }),
   };
 }
 
@@ -195,6 +206,7 @@ export async function transferring<T>(url: string, work: (transfer: Transfer) =>
 
 /** The one backup at a time of a service, which a place could else lose files by. */
 const BACKUP_LOCK = 0x73_76_62;
+const PING_MS = 20_000;
 
 /** Held until it is let go, or this process ends. Throws a sentence where another has it. */
 export async function aloneAtBackup(url: string): Promise<{ release(): Promise<void> }> {
@@ -202,9 +214,16 @@ export async function aloneAtBackup(url: string): Promise<{ release(): Promise<v
   const release = () => sql.close({ timeout: 0 });
   try {
     const on = await sql.reserve();
+    for (const setting of PATIENT) await inTime(on.unsafe(setting) as PromiseLike<unknown>);
     const asked = on.unsafe("select pg_try_advisory_lock($1) as alone", [BACKUP_LOCK]);
     const [found] = (await inTime(asked as PromiseLike<unknown>)) as { alone: boolean }[];
-    if (found!.alone) return { release };
+    const keeping = every(
+      PING_MS,
+      () => on.unsafe("select 1") as PromiseLike<unknown>,
+      () => {},
+    ); // an idle connection may be cut
+    if (found!.alone) return { release: () => (keeping.stop(), release()) };
+    keeping.stop();
     throw new Error("Another backup of this service is under way: wait for its end.");
   } catch (error) {
     await release();

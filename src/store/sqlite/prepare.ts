@@ -23,7 +23,8 @@ export class DataDirInUse extends Error {
   override readonly name = "DataDirInUse";
 }
 
-function refuseOthers(data_dir: string): void {
+/** Throws a sentence for a folder of another user's. */
+export function refuseOthers(data_dir: string): void {
   const { uid } = statSync(data_dir);
   if (process.getuid && uid !== process.getuid()) {
     throw new Error(`The data directory ${data_dir} belongs to another user (uid ${uid}): use one of your own.`);
@@ -62,7 +63,6 @@ function lock(data_dir: string): Database {
 
 /** Keeps every server and every other move out of a folder that is being filled. Throws a sentence where another has it. */
 export function lockWhileFilled(data_dir: string): Disposable {
-  refuseOthers(data_dir);
   const holder = lock(data_dir);
   return { [Symbol.dispose]: () => holder.close() };
 }

@@ -83,8 +83,10 @@ export async function fillFile(path: string, pages: AsyncIterable<TableRows>): P
 
 /** All rows of a service, and its files besides the blobs. */
 export interface Whole {
-  /** Statistics too. */
+  /** Statistics too, where they can be read. */
   rows(): Iterable<TableRows>;
+  /** Why statistics cannot be read: sentences. */
+  faults(): string[];
   /** Those that versions name. */
   blobs(): AsyncIterable<BlobRow[]>;
   singles(): Promise<ReadonlyMap<string, Uint8Array>>;
@@ -106,6 +108,7 @@ export async function holding<T>(
           yield* rowsOf(sqlite, knownTables());
           yield* statsFile.rows(data_dir);
         },
+        faults: () => statsFile.faults(data_dir),
         blobs: () => namedBlobs.pages(sqliteDb(sqlite, () => {})),
         singles: () => folderSingles(data_dir),
       });

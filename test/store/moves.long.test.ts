@@ -651,10 +651,8 @@ describe("backup and restore between both kinds", () => {
     await expectVisits(restored, counted);
     await stop(restored);
     const again = await shared(["restore", folder], other);
-    expect([again.code, again.stderr]).toEqual([
-      1,
-      expect.stringContaining("has a service already: name an empty one"),
-    ]);
+    const finished = `was filled by a restore of ${folder}, to its end: svc-server verify checks it.`;
+    expect([again.code, again.stderr]).toEqual([1, expect.stringContaining(finished)]);
   });
 
   test("a backup of a data directory, of an older schema, into a database and a bucket; a blob of it that is damaged is told", async () => {

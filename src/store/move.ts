@@ -2,7 +2,7 @@
  *  begins again after any kill, and ends the same. */
 import { existsSync, readFileSync } from "node:fs";
 import { readFile, rm, unlink } from "node:fs/promises";
-import { dirname, join, resolve } from "node:path";
+import { dirname, join } from "node:path";
 import { randomName } from "../base/random.ts";
 import type { Bytes } from "../base/types.ts";
 import { contentHash } from "../base/version-id.ts";
@@ -209,14 +209,15 @@ function textIn(data_dir: string, name: string): string | null {
   }
 }
 
-/** The same folder, whatever machine it is on. */
+/** A data directory goes on with its own move, under whatever path and on whatever machine. */
+const MOVE_ID = "move-id";
+
 function identityOf(data_dir: string): string {
   const known = textIn(data_dir, MOVE_ID);
   const id = known || randomName(12);
   if (!known) durable.putPrivate(data_dir, MOVE_ID, `${id}\n`);
-  return `a move of ${resolve(data_dir)} (${id})`;
+  return `the move of a data directory whose file ${MOVE_ID} says ${id}`;
 }
-const MOVE_ID = "move-id";
 
 interface Moving {
   data_dir: string;
@@ -257,9 +258,8 @@ export async function moveToShared(address: SharedAddress, moving: Moving): Prom
       return null;
     }
     return holding(data_dir, tell, async (whole) => {
-      await (
-        await toFill(transfer, address, identityOf(data_dir))
-      )();
+      const mark = await toFill(transfer, address, identityOf(data_dir));
+      await mark();
       const filling = { transfer, tell, objects: openObjects(address.bucket), bytesOf: readHere(data_dir), with_gaps };
       const carried = await fillShared({ ...filling, whole }, "filling");
       durable.putPrivate(data_dir, MOVED, `${(await transfer.service()).id}\n`);

@@ -67,9 +67,11 @@ test.each<[what: string, path: string, lines: readonly (readonly [string, string
       stdio: ["ignore", "ignore", "pipe"],
       timeout: RUN_MS,
     });
-    return outcomeOf(await child.stderr.text());
+    const output = await child.stderr.text();
+    return { ...outcomeOf(output), output };
   };
-  expect(await run()).toMatchObject({ passed: 1, failed: [] });
+  const before = await run();
+  if (before.passed !== 1 || before.failed.length > 0) throw new Error(`It fails as it is: ${before.output}`);
   const text = await readFile(join(folder.path, path), "utf8");
   let changed = text;
   for (const [line, other] of lines) {

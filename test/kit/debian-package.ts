@@ -1,11 +1,12 @@
 /** Programs of Debian's packages, for tests that hold svc against them: fetched by apt without root, and unpacked beside the other test tools. */
-import { existsSync, rmSync } from "node:fs";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import { mkdir, mkdtemp, readdir, rename, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ROOT } from "./paths.ts";
 
-const PLACE = join(ROOT, "test/tools/node_modules/.debian");
+/** Its real path: copies have links in them that lead there, also for users who may not go through a link of this process's own. */
+const PLACE = join(realpathSync(join(ROOT, "test/tools")), "node_modules/.debian");
 
 async function run(cwd: string, ...words: string[]): Promise<string> {
   const child = Bun.spawn(words, { cwd, stdin: "ignore", stdout: "pipe", stderr: "pipe" });

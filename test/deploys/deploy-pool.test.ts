@@ -223,7 +223,11 @@ describe("P10: the deadline", () => {
     expect(refused.message).toStartWith("The server is busy and could not read the deploy in time.");
     await until(() => !isRunning(starved.pid));
     expect(await refusal(pool.deploy(page("hangs")))).toMatchObject({ code: "too_complex", status: 400 });
-    expect(await pool.deploy(page("by another process"))).toMatchObject({ changed: true });
+    // A machine that is busy itself may starve the next one, too.
+    const next = async () => pool.deploy(page("by another process")).catch((error: Refusal) => error);
+    let answer = await next();
+    for (let left = 5; left > 0 && answer instanceof Refusal && answer.status === 503; left--) answer = await next();
+    expect(answer).toMatchObject({ changed: true });
     await pool.stop();
   }, 20_000);
 

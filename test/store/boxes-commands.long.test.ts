@@ -114,7 +114,7 @@ test.each(["sites", "gc", "hold 1h", "doctor --json"])(
     await writeFile(clock, "const { now } = Date;\nDate.now = () => now() - 40_000;\n");
     const source = [process.execPath, "--preload", clock, join(ROOT, "server.ts")];
     const done = await run([...source, ...words.split(" ")], { env: elsewhere() });
-    // What the answer takes on its way counts as difference.
+    // The way of the answer counts as difference, too.
     const sentence =
       /The clock of this machine is 4\d s behind that of the database \(SVC_DATABASE_URL\): set the clocks/;
     expect(`${done.stdout}${done.stderr}`).toMatch(sentence);

@@ -63,6 +63,12 @@ async function emptyPlace(): Promise<Place> {
 const embedded = (argv: string[], data_dir: string) => run([...SVC_SERVER, ...argv, "--data-dir", data_dir]);
 const shared = (argv: string[], { address }: Place, env: Record<string, string> = {}) =>
   run([...SVC_SERVER, ...argv], { env: { ...settingsOf(address), ...env } });
+/** The same, for a command that is not waited for. */
+const begin = (argv: string[], { address }: Place, env: Record<string, string> = {}) =>
+  Bun.spawn([...SVC_SERVER, ...argv], {
+    env: { ...process.env, ...settingsOf(address), ...env },
+    stdio: ["ignore", "ignore", "ignore"],
+  });
 const move = (to: string, place: Place, data_dir: string) =>
   shared(["move", "--to", to, "--data-dir", data_dir], place);
 const startOn = ({ address }: Place, env: Record<string, string> = {}): Promise<ServerProcess> =>
@@ -271,10 +277,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
       }
       return undefined;
     };
-    const child = Bun.spawn([...SVC_SERVER, "move", "--to", to, "--data-dir", data_dir], {
-      env: { ...process.env, ...settingsOf(place.address), SVC_DATA_DIR: data_dir },
-      stdio: ["ignore", "ignore", "ignore"],
-    });
+    const child = begin(["move", "--to", to, "--data-dir", data_dir], place);
     if ("call" in at) await Promise.race([reached.promise, child.exited]);
     else await until(async () => child.exitCode !== null || (await at.when()));
     child.kill("SIGKILL");
@@ -299,7 +302,7 @@ describe("a move that is killed is begun again, and ends the same", () => {
     }
     const puts = () => place.bucket.requests.filter((one) => one.startsWith("PUT all/blobs")).length;
     const until_now = puts();
-    // What it was interrupted in does not keep it from its own service: nothing was taken away there.
+    // Its own service starts all the same: nothing was taken away there.
     const own = await startProcess(["--log", "off", "--data-dir", data_dir]);
     await expectOldFacts(own, facts);
     await stop(own);
@@ -568,10 +571,7 @@ describe("a move that is begun for something else", () => {
       }
       return undefined;
     };
-    const child = Bun.spawn([...SVC_SERVER, "restore", folder], {
-      env: { ...process.env, ...settingsOf(place.address), TMPDIR: tmp },
-      stdio: ["ignore", "ignore", "ignore"],
-    });
+    const child = begin(["restore", folder], place, { TMPDIR: tmp });
     await until(() => asked);
     expect((await readdir(tmp)).filter((name) => name.startsWith("svc-"))).not.toEqual([]);
     child.kill("SIGINT");
@@ -720,10 +720,7 @@ describe("backup and restore between both kinds", () => {
       }
       return undefined;
     };
-    const child = Bun.spawn([...SVC_SERVER, "restore", folder], {
-      env: { ...process.env, ...settingsOf(place.address) },
-      stdio: ["ignore", "ignore", "ignore"],
-    });
+    const child = begin(["restore", folder], place);
     await reached.promise;
     child.kill("SIGKILL");
     await child.exited;

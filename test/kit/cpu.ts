@@ -25,10 +25,9 @@ export const fastest = (runs: number, work: () => unknown): number =>
 
 /** Less is mostly what the machine makes of it. */
 const MEASURABLE_MS = 2;
+const PARTS = 4;
 /** Linear work takes 4 times as long for 4 times the input, quadratic work 16 times: the middle of the two. */
 const LIMIT = 8;
-/** The whole of long work may have no room in a cache in which the quarter has: a linear one took 10.9 times as long beside others. */
-const LONG_LIMIT = 12;
 /** Milliseconds for one unit of input. So quick is only what goes through it a few times: and the pace of that differs
  *  between what fits in a cache and what does not. What looks at each pair of a million would take a thousand times it. */
 const FEW_PASSES_MS = 1e-5;
@@ -71,21 +70,26 @@ function compare(
 }
 
 /** Throws where the work on an input of `size` takes more than its share of that on a quarter of it. Either counts by
- *  its fastest run. */
+ *  its fastest run. Long work is compared with that on four quarters, one behind the other: a quarter by itself may have room in
+ *  a cache in which the whole has none. */
 export function expectLinear<T>(size: number, inputOf: (size: number) => T, work: (input: T) => unknown): void {
-  const [quarter, whole] = [inputOf(Math.floor(size / 4)), inputOf(size)];
+  const quarterOf = () => inputOf(Math.floor(size / PARTS));
+  const [quarter, whole] = [quarterOf(), inputOf(size)];
   const { times, runs } = measureOf(() => work(quarter));
+  const is_long = runs === 1;
+  const quarters = is_long ? [quarter, ...Array.from({ length: PARTS - 1 }, quarterOf)] : [quarter];
   const { part, all, enough } = compare(
-    repeated(() => work(quarter), times),
+    repeated(() => quarters.forEach((one) => work(one)), times),
     repeated(() => work(whole), times),
     {
       runs,
-      rounds: runs > 1 ? ROUNDS : LONG_ROUNDS,
-      enough: (part) => Math.max((runs > 1 ? LIMIT : LONG_LIMIT) * part, FEW_PASSES_MS * size * times),
+      rounds: is_long ? LONG_ROUNDS : ROUNDS,
+      enough: (part) => Math.max((LIMIT / quarters.length) * part, FEW_PASSES_MS * size * times),
     },
   );
   if (all <= enough) return;
-  throw new Error(`4 times the input takes ${(all / part).toFixed(1)} times as long: ${all / times} ms for ${size}`);
+  const longer = (quarters.length * all) / part;
+  throw new Error(`4 times the input takes ${longer.toFixed(1)} times as long: ${all / times} ms for ${size}`);
 }
 
 /** So many times too slow at first, work is not repeated. */

@@ -3,7 +3,8 @@
  * a process that a signal ends takes all others with it, nothing ends a file that hangs, and the compiler cannot be set by
  * file: the runtime's second compiler spoils the memory of a process that is a server, its client and a test in one (bun.md,
  * 6), mostly where the client is a browser. Here a file whose process dies runs once again, and the end says so; files with
- * a browser go without that compiler. Servers and commands that tests start as processes have it.
+ * a browser go without that compiler. Servers and commands that tests start as processes have it. A file that looks at clocks, or
+ * drives a browser, and fails beside others runs once more by itself, when they have ended, and the end says so, too.
  */
 import { closeSync, existsSync, openSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -39,6 +40,10 @@ const LONG = /\.long\.test\.ts$/;
 /** Files that compare times: they run when all others have ended, one behind the other. */
 const MEASURED = /\.measured\.(?:long\.)?test\.ts$/;
 const BROWSERS = /^test\/(?:browser|render)\//;
+/** What a file has that looks at clocks: others may make it late. */
+const CLOCKS = /\bperformance\.now\(|\/kit\/cpu\.ts"|\bDate\.now\(/;
+/** More than so many files are not late by chance: they have failed as they are. */
+const MOST_LATE = 5;
 /** Tests of the disk stay on a disk: only the others take the TMPDIR that they are given. */
 const ON_DISK = /^test\/(?:store|operators|render)\//;
 
@@ -121,6 +126,7 @@ export async function runSuite(
   const started = performance.now();
   const outcomes: Outcome[] = [];
   const again: string[] = [];
+  const late: Outcome[] = [];
   const turn = turns();
   const lane = async (number: number, waiting: string[]): Promise<void> => {
     for (;;) {
@@ -130,29 +136,40 @@ export async function runSuite(
       const log = join(folder, `${number}.log`);
       let outcome = await runFile(file, log, env, file_ms);
       if (outcome.died !== "") {
-        again.push(`${file} (${outcome.died})`);
+        again.push(`The runner died in ${file} (${outcome.died}); the file ran again and counts as it went then.`);
         say(outcome.output);
         say(`${file}: the runner died (${outcome.died}); it runs once again.`);
         outcome = await runFile(file, log, env, file_ms);
       }
-      outcomes.push(outcome);
       show(outcome);
+      if (outcome.fail > 0 && waiting === others && (await looksAtClocks(file))) late.push(outcome);
+      else outcomes.push(outcome);
       turn.ended();
     }
   };
+  const others = files.filter((file) => !MEASURED.test(file));
   try {
-    const others = files.filter((file) => !MEASURED.test(file));
     await Promise.all(Array.from({ length: lanes }, (_, number) => lane(number, others)));
-    await lane(
-      0,
-      files.filter((file) => MEASURED.test(file)),
-    );
+    if (late.length > MOST_LATE) outcomes.push(...late.splice(0));
+    const alone = late.map(({ file }) => file);
+    await lane(0, [...alone, ...files.filter((file) => MEASURED.test(file))]);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
   await keepSeconds(outcomes);
+  again.push(
+    ...late.map(({ file, output }) =>
+      [`${file} failed beside others, ran again by itself and counts as it went then:`, ...complaintsOf(output)].join(
+        "\n  ",
+      ),
+    ),
+  );
   return summary(outcomes, again, (performance.now() - started) / 1000);
 }
+
+/** Whether others beside it may make a file's tests fail. */
+const looksAtClocks = async (file: string): Promise<boolean> =>
+  BROWSERS.test(file) || CLOCKS.test(await readFile(join(ROOT, file), "utf8"));
 
 /** How long the cores have had nothing to do so far, and anything at all. */
 function coresSoFar(): { idle: number; all: number } {
@@ -232,13 +249,15 @@ function show({ file, fail, skip, todo, pass, seconds, output }: Outcome): void 
   say([`${fail > 0 ? "FAIL" : "ok"} ${file}: ${pass} passed`, ...others, `${seconds.toFixed(1)} s`].join(", "));
 }
 
+const complaintsOf = (output: string): string[] => output.split("\n").filter((line) => /^(\(fail\)|error:)/.test(line));
+
 function summary(outcomes: Outcome[], again: string[], seconds: number): number {
   const total = (word: keyof Counts): number => outcomes.reduce((sum, outcome) => sum + outcome[word], 0);
   for (const { file, output } of outcomes.filter(({ fail }) => fail > 0)) {
     say(`\n${file} failed:`);
-    for (const line of output.split("\n").filter((line) => /^(\(fail\)|error:)/.test(line))) say(`  ${line}`);
+    for (const line of complaintsOf(output)) say(`  ${line}`);
   }
-  for (const file of again) say(`The runner died in ${file}; the file ran again and counts as it went then.`);
+  for (const sentence of again) say(sentence);
   say("");
   for (const word of COUNTS) if (word === "pass" || word === "fail" || total(word) > 0) say(` ${total(word)} ${word}`);
   say(`Ran ${outcomes.length} files in ${seconds.toFixed(0)} s`);

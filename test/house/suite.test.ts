@@ -12,7 +12,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 const IMPORTS = `import { existsSync, writeFileSync } from "node:fs"; import { expect, test } from "bun:test";`;
 const DIES = `process.kill(process.pid, "SIGSEGV")`;
-const MARK = JSON.stringify(join(folder, "died"));
+const [MARK, LATE, ONCE] = ["died", "late", "once"].map((name) => JSON.stringify(join(folder, name)));
 
 const CASES: [title: string, body: string, said: RegExp, code: number][] = [
   ["a file that passes", `test("x", () => {})`, /ok .*: 1 passed, .*\n\n 1 pass\n 0 fail\n/, 0],
@@ -26,6 +26,24 @@ const CASES: [title: string, body: string, said: RegExp, code: number][] = [
     `test("x", () => { if (!existsSync(${MARK})) { writeFileSync(${MARK}, ""); ${DIES}; } })`,
     /The runner died in .* \(SIGSEGV\); the file ran again[^]* 1 pass\n 0 fail\n/,
     0,
+  ],
+  [
+    "a file that looks at clocks and fails beside others alone",
+    `test("late", () => { performance.now(); if (!existsSync(${LATE})) { writeFileSync(${LATE}, ""); expect(1).toBe(2); } })`,
+    /FAIL [^]*\nok [^]* failed beside others, ran again by itself and counts as it went then:\n[^]*\(fail\) late[^]* 1 pass\n 0 fail\n/,
+    0,
+  ],
+  [
+    "a file that looks at clocks and fails",
+    `test("x", () => expect(performance.now()).toBe(0))`,
+    /FAIL [^]*FAIL [^]* 0 pass\n 1 fail\n/,
+    1,
+  ],
+  [
+    "a file without clocks that fails once",
+    `test("x", () => { if (!existsSync(${ONCE})) { writeFileSync(${ONCE}, ""); expect(1).toBe(2); } })`,
+    / 0 pass\n 1 fail\n/,
+    1,
   ],
   ["an exit in mid-file", `test("x", () => process.exit(0))`, / 0 pass\n 1 fail\n/, 1],
 ];

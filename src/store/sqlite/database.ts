@@ -182,29 +182,35 @@ function refuseUnlessRoom(path: string, found: number): void {
 /** Takes a sentence on how far an upgrade is. It is called while the thread is busy: what it writes must go out at once. */
 export type UpgradeTeller = (sentence: string) => void;
 
-/** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none. Foreign keys
- *  are off meanwhile, or a table that is made anew would take along the rows that name its own. Of a database that is new
- *  nothing is told. */
+/** One step, in whatever transaction is under way; none where another process has done it. */
+function takeStep(db: Database, index: number): void {
+  if (schemaOf(db) !== index) return;
+  db.run(STEPS[index]!);
+  db.run(`PRAGMA user_version = ${index + 1}`);
+}
+
+/** Brings the schema to the newest step, one transaction a step, so that a crash leaves a whole step or none, and a new database
+ *  in a single one. Foreign keys are off meanwhile, or a table that is made anew would take along the rows that name its own. Of a
+ *  database that is new nothing is told. */
 function migrate(db: Database, tell: UpgradeTeller = () => {}): void {
   const found = schemaOf(db);
   refuseNewer(found);
   if (found === SCHEMA) return;
-  const told = found === 0 ? () => {} : tell;
-  if (found > 0) refuseUnlessRoom(db.filename, found);
-  const room = megabytes(roomForSteps(bytesOf(db.filename)));
-  told(`bringing schema ${found} to ${SCHEMA}: keep ${room} free, and let it end; no page is served meanwhile`);
   db.run("PRAGMA foreign_keys = OFF");
-  STEPS.forEach((sql, index) => {
-    if (index < found) return;
-    const began = performance.now();
-    db.transaction(() => {
-      if (schemaOf(db) !== index) return;
-      db.run(sql);
-      db.run(`PRAGMA user_version = ${index + 1}`);
-    }).immediate();
-    told(`schema ${index + 1} of ${SCHEMA} after ${Math.round(performance.now() - began)} ms`);
-  });
+  if (found === 0) db.transaction(() => STEPS.forEach((_, index) => takeStep(db, index))).immediate();
+  else upgrade(db, found, tell);
   db.run("PRAGMA foreign_keys = ON");
+}
+
+function upgrade(db: Database, found: number, tell: UpgradeTeller): void {
+  refuseUnlessRoom(db.filename, found);
+  const room = megabytes(roomForSteps(bytesOf(db.filename)));
+  tell(`bringing schema ${found} to ${SCHEMA}: keep ${room} free, and let it end; no page is served meanwhile`);
+  for (let index = found; index < SCHEMA; index++) {
+    const began = performance.now();
+    db.transaction(() => takeStep(db, index)).immediate();
+    tell(`schema ${index + 1} of ${SCHEMA} after ${Math.round(performance.now() - began)} ms`);
+  }
 }
 
 /** The database as a file: opened, watched and migrated. */

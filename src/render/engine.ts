@@ -125,16 +125,28 @@ const lookedOf = (task: RenderTask, outcome: RenderOutcome, ms: number): Looked 
   return { site_id, slug, version_id, status, reason, warnings: warnings.map(({ code }) => code), ms };
 };
 
+/** Twice what the quickest of the last pages took that came to rest, for a machine on which each takes long: at least SHORT_MS. */
+function shortTurn() {
+  const rested: number[] = [];
+  return {
+    ms: (): number => (rested.length === 0 ? SHORT_MS : Math.min(MOST_MS, Math.max(SHORT_MS, 2 * Math.min(...rested)))),
+    note: (ms: number): void => void (rested.push(ms) > RESTED_KEPT && rested.shift()),
+  };
+}
+
 /** Sources whose last page ran into the deadline; the oldest are forgotten. Their next page has a short turn, or one account of
  *  endless pages would have nearly all of the time (RELIABILITY A29). */
 function lateSources() {
   const late = new Set<string>();
+  const short = shortTurn();
   return {
-    turnOf: ({ from }: Pick<RenderTask, "from">): number => (from.some((name) => late.has(name)) ? SHORT_MS : MOST_MS),
-    note({ from }: Pick<RenderTask, "from">, isLate: boolean): void {
+    turnOf: ({ from }: Pick<RenderTask, "from">): number =>
+      from.some((name) => late.has(name)) ? short.ms() : MOST_MS,
+    note({ from }: Pick<RenderTask, "from">, { outcome, cut_off }: LookedAt, ms: number): void {
+      if (outcome.status === "done") short.note(ms);
       for (const name of from) {
         late.delete(name);
-        if (isLate) late.add(name);
+        if (cut_off === "late") late.add(name);
       }
       for (const name of late) if (late.size > MOST_LATE) late.delete(name);
     },
@@ -179,16 +191,18 @@ export function createEngine(options: EngineOptions, start = startPageProcess): 
       const task = await renders.take();
       if (task === null) return null;
       const began = clock();
-      const { outcome, cut_off } = await lookAt(task);
+      const looked_at = await lookAt(task);
+      const { outcome, cut_off } = looked_at;
+      const ms = clock() - began;
       if (stopped) return null; // it waits for the next start
-      late.note(task, cut_off === "late");
+      late.note(task, looked_at, ms);
       // A kernel without memory, or an operator: that says nothing of the page.
       if (cut_off === "killed" && task.tries < MOST_TRIES) {
         say(`${task.site_id} ${task.version_id} is tried once more: a signal ended the browser that looked at it`);
         return "again";
       }
       await settled(renders, task, outcome);
-      return lookedOf(task, outcome, clock() - began);
+      return lookedOf(task, outcome, ms);
     },
     stop() {
       stopped = true;
@@ -269,6 +283,7 @@ const renderCommand = (): string[] => ownCommand(RENDER_COMMAND, new URL("./entr
 const MOST_MS = 20_000;
 /** For whoever ran into the deadline last time. */
 const SHORT_MS = 5000;
+const RESTED_KEPT = 8;
 const MOST_LATE = 1000;
 const MOST_BYTES = 512 * 1024 * 1024;
 const LOOK_MS = 100;
@@ -291,7 +306,7 @@ interface PageProcess {
 }
 
 const tooLong = (ms: number): string =>
-  `The page was given up after ${ms / 1000} seconds: it kept the browser busy${ms < MOST_MS ? ", as the one before it did" : ""}.`;
+  `The page was given up after ${Math.round(ms / 1000)} seconds: it kept the browser busy${ms < MOST_MS ? ", as the one before it did" : ""}.`;
 const tooLarge = "The page was given up: it took more than 512 MB of memory.";
 const died = "The browser that looked at the page crashed.";
 

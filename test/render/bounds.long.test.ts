@@ -5,7 +5,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import type { TestServer } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { WHOLE } from "../kit/whole.ts";
-import { ASKS, look, page, PATIENCE_MS, recordOf, script, seen, startRenderer } from "./rendering.ts";
+import { ASKS, look, page, PATIENCE_MS, recordOf, type Render, script, seen, startRenderer } from "./rendering.ts";
 
 let server: TestServer;
 beforeAll(async () => {
@@ -34,7 +34,7 @@ interface Most {
 }
 
 /** Looks at a page, and at the machine meanwhile. */
-async function watched(body: string): Promise<Awaited<ReturnType<typeof look>> & Most> {
+async function watched(body: string): Promise<Render & Most> {
   const most: Most = { memory: 0, slowest: 0 };
   let over = false;
   const watching = (async () => {
@@ -48,7 +48,8 @@ async function watched(body: string): Promise<Awaited<ReturnType<typeof look>> &
       );
     }
   })();
-  const render = await look(server, page(`<p>Text</p>${body}`)).finally(() => (over = true));
+  const site = await server.deploy({ "index.html": page(`<p>Text</p>${body}`) });
+  const render = await seen(server, site).finally(() => (over = true));
   await watching;
   return { ...render, ...most };
 }

@@ -158,6 +158,18 @@ describe("by a clock that pages move", () => {
     expect(turns).toEqual([20_000, 5000, 20_000, 20_000, 5000, 5000]);
   });
 
+  test("RELIABILITY A29: where even the quickest page takes long, a short turn is twice that, up to a whole one", async () => {
+    const turns: number[] = [];
+    const slow = ["fine", "fine", "endless", "endless", "slow", "slow"];
+    for (const name of [...slow, ...Array.from({ length: 8 }, () => "slow"), "endless", "endless"])
+      await waits(name, { network: "ours", account: "ours" });
+    await lookAtAll((name, most_ms, nth) => {
+      turns.push(most_ms);
+      return name === "endless" ? usual(name, most_ms, nth) : { ms: name === "fine" ? 4000 : 15_000 };
+    });
+    expect(turns).toEqual([...[20, 20, 20, 8, 8, 20], ...Array(8).fill(20), ...[20, 20]].map((s) => s * 1000));
+  });
+
   test("CONTRACT 9: a browser that a signal ended is a try, and the page is taken up once more", async () => {
     await waits("killed", { network: "a" });
     await waits("other", { network: "b" });

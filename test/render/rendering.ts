@@ -56,7 +56,8 @@ export async function look(server: TestServer, files: Contents | string): Promis
   for (let left = LOOKS - 1; ; left--) {
     const site = await server.deploy(contents);
     const render = await seen(server, site);
-    if (left === 0 || !ran_late(render)) return { ...render, site };
+    if (!ran_late(render)) return { ...render, site };
+    if (left === 0) throw new Error(`${LOOKS} looks ran late: ${render.reason}`);
   }
 }
 

@@ -54,6 +54,8 @@ interface Outcome extends Counts {
   file: string;
   output: string;
   seconds: number;
+  /** Seconds of a core, with all processes that it started and saw end. */
+  cpu: number;
   /** Why the runner ended before it had counted its tests; empty where it did count, or hung. */
   died: string;
 }
@@ -229,11 +231,12 @@ async function runFile(file: string, log: string, env: Record<string, string>, f
   const text = await readFile(log, "utf8");
   const counts = Object.fromEntries(COUNTS.map((word) => [word, counted(text, word)])) as Counts;
   const seconds = (performance.now() - started) / 1000;
+  const cpu = Number(child.resourceUsage()?.cpuTime.total ?? 0) / 1e6;
   const ended = seconds >= file_ms / 1000 || /^Ran \d+ tests? across/m.test(text);
   const died = ended ? "" : `${child.signalCode ?? child.exitCode}`;
   const empty = COUNTS.every((word) => counts[word] === 0);
   if ((died !== "" || child.exitCode !== 0 || empty) && counts.fail === 0) counts.fail = 1;
-  return { file, output: text, seconds, died, ...counts };
+  return { file, output: text, seconds, cpu, died, ...counts };
 }
 
 /** The runner's own summary: " 12 pass". */
@@ -243,10 +246,16 @@ function counted(text: string, word: string): number {
 }
 
 /** A line where all is well; else all that the file said. */
-function show({ file, fail, skip, todo, pass, seconds, output }: Outcome): void {
+function show({ file, fail, skip, todo, pass, seconds, cpu, output }: Outcome): void {
   if (fail > 0) say(output);
   const others = [fail && `${fail} failed`, skip && `${skip} skipped`, todo && `${todo} to do`].filter(Boolean);
-  say([`${fail > 0 ? "FAIL" : "ok"} ${file}: ${pass} passed`, ...others, `${seconds.toFixed(1)} s`].join(", "));
+  say(
+    [
+      `${fail > 0 ? "FAIL" : "ok"} ${file}: ${pass} passed`,
+      ...others,
+      `${seconds.toFixed(1)} s, ${cpu.toFixed(1)} s of a core`,
+    ].join(", "),
+  );
 }
 
 const complaintsOf = (output: string): string[] => output.split("\n").filter((line) => /^(\(fail\)|error:)/.test(line));

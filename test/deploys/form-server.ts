@@ -36,14 +36,14 @@ export interface FormServer {
   stop(): Promise<void>;
 }
 
-export function serveForms({ data_dir, running, now }: TestServer): FormServer {
+export function serveForms({ data_dir, address, running, now }: TestServer): FormServer {
   const { config, store } = running;
   const { max_files, max_bytes, max_zip_bytes } = config;
   const limits = { max_files, max_bytes, max_zip_bytes };
   const rates = openRates(data_dir, now);
   const [limit, secrets] = [limiter(rates, config), secretFiles.read(data_dir)];
   const never = () => Promise.reject(new Error("these forms know no comments"));
-  const pool = createPool({ data_dir, limits, now, log: { error: () => {} } });
+  const pool = createPool({ ...address, limits, now, log: { error: () => {} } });
   const serve = (base_url: string) =>
     createApi(
       {

@@ -12,7 +12,7 @@ export const UNBOUNDED: Bounds = { quota_account: null, quota_address: null, kee
 
 /** A database file of the data directory: "db", or "rates.db". The caller closes it: `using db = …`. */
 export function openFile(data_dir: string, name = "db", readonly = true): Database {
-  if (name === "db" && databases.urlOf(data_dir) !== undefined) throw onlyEmbedded("its database is a file");
+  if (databases.urlOf(data_dir) !== undefined) throw onlyEmbedded(`${name} is a file`);
   const db = new Database(join(data_dir, name), readonly ? { readonly } : { create: true, strict: true });
   db.run("PRAGMA busy_timeout = 5000");
   if (!readonly) db.run("PRAGMA foreign_keys = ON");

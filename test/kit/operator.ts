@@ -56,6 +56,7 @@ export interface AuditLine {
 
 /** The path under which the bytes of a text are stored. */
 export function blobFile(data_dir: string, contents: string | Uint8Array): string {
+  if (databases.bucketOf(data_dir) !== undefined) throw onlyEmbedded("its blobs are files");
   const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
   return join(data_dir, "blobs", sha256.slice(0, 2), sha256);
 }

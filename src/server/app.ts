@@ -16,7 +16,7 @@ import { errorPage, keepPrivate } from "../serve/refusals.ts";
 import type { SiteHost } from "../serve/locate.ts";
 import type { SiteServer } from "../serve/site.ts";
 import type { NoteVisit } from "../statistics/visits.ts";
-import { isCommitUnknown } from "../store/refusals.ts";
+import { isBucketAway, isCommitUnknown } from "../store/refusals.ts";
 
 interface AppParts {
   config: Pick<Config, "base_url" | "sites_domain" | "contact">;
@@ -68,28 +68,31 @@ const readOnly = (): Refusal =>
     { "retry-after": "1" },
   );
 
-/** A full disk refuses each write: the log says so once a minute, whatever else it leaves out. */
-function fullDisks(log: Pick<Log, "error">) {
+/** A full disk refuses each write, a bucket that does not answer each page that is kept nowhere: the log says so once a minute, whatever
+ *  else it leaves out. */
+function onceAMinute(log: Pick<Log, "error">, what: string, refused: string) {
   let untold = 0;
   let next = 0;
-  return ({ message }: Refusal): void => {
+  return (last: string): void => {
     untold++;
     if (performance.now() < next) return;
     next = performance.now() + UNIT_MS.m;
-    log.error(
-      "no room on the disk",
-      `writes that were refused (507) since the last such line: ${untold}; the last one: ${message}`,
-    );
+    log.error(what, `${refused} since the last such line: ${untold}; the last one: ${last}`);
     untold = 0;
   };
 }
+
+const troublesOf = (log: Pick<Log, "error">) => ({
+  disk: onceAMinute(log, "no room on the disk", "writes that were refused (507)"),
+  bucket: onceAMinute(log, "the bucket that all boxes share", "requests that it did not answer (503)"),
+});
 
 /** Neither for subdomains nor for browsers' own lists: the owner's other hosts are not this server's. */
 const DOMAIN_INSISTS = "max-age=31536000";
 
 /** The parts that every step of a request may use. */
 interface Steps extends AppParts {
-  fullDisk: ReturnType<typeof fullDisks>;
+  troubles: ReturnType<typeof troublesOf>;
   hostOf: ReturnType<typeof hostParser>;
   transport_security: string | null;
   is_https: boolean;
@@ -99,7 +102,7 @@ export function createApp(parts: AppParts): App {
   const { config, log } = parts;
   const steps: Steps = {
     ...parts,
-    fullDisk: fullDisks(log),
+    troubles: troublesOf(log),
     hostOf: hostParser(config),
     transport_security: transportSecurity(config.base_url),
     is_https: config.base_url.startsWith("https:"),
@@ -186,13 +189,14 @@ function nothingHere(request: Request, exchange: Exchange, steps: Steps): Promis
 }
 
 function failed(error: unknown, request: Request, exchange: Exchange, steps: Steps): Response | Promise<Response> {
-  const { config, log, metrics } = steps;
+  const { config, log, metrics, troubles } = steps;
   if (!(error instanceof Refusal)) log.error("request failed", error, exchange.request_id);
   const unknown_outcome = isCommitUnknown(error);
   if (unknown_outcome) steps.fatal(error);
   if (error instanceof Error && error.name === "DamagedBlob") metrics.count("svc_blob_failures_total");
   const refusal = unknown_outcome ? restarting() : asRefusal(error);
-  if (refusal.code === "storage_full") steps.fullDisk(refusal);
+  if (refusal.code === "storage_full") troubles.disk(refusal.message);
+  if (isBucketAway(refusal)) troubles.bucket(refusal.cause.message);
   metrics.refused(refusal.code);
   exchange.code = refusal.code;
   if (!exchange.on_api) return errorPage(request, refusal, exchange, config);

@@ -154,9 +154,11 @@ const AWAY = "The server's database cannot be reached right now.";
 const databaseAway = (): Refusal => unavailable(AWAY);
 export const isDatabaseAway = (error: unknown): boolean => error instanceof Refusal && error.message.startsWith(AWAY);
 
-/** For a bucket that does not answer. */
-const bucketAway = (cause: unknown): Refusal =>
-  Object.assign(unavailable("The server's bucket cannot be reached right now."), { cause });
+/** For a bucket that does not answer; `cause` says why. */
+const BUCKET_AWAY = "The server's bucket cannot be reached right now.";
+const bucketAway = (cause: Error): Refusal => Object.assign(unavailable(BUCKET_AWAY), { cause });
+export const isBucketAway = (error: unknown): error is Refusal & { cause: Error } =>
+  error instanceof Refusal && error.message.startsWith(BUCKET_AWAY) && error.cause instanceof Error;
 
 /** For a write whose COMMIT nobody can tell of: another try may do it twice. */
 const outcomeUnknown = (cause: unknown): Refusal =>

@@ -227,6 +227,22 @@ describe("SCALE 1: servers of one service by their settings", () => {
     await boxes.start();
   });
 
+  test("pages for which the bucket does not answer are 503, and the log says so once a minute, with why", async () => {
+    await using boxes = await startBoxes(postgres);
+    const site = await (await boxes.start()).calls.deploy({ "index.html": "<!doctype html><title>x</title><p>there" });
+    const box = await boxes.start();
+    boxes.bucket.before = () => new Response("<Error><Code>SlowDown</Code></Error>", { status: 503 });
+    for (const _ of [1, 2]) expect((await box.page(site.slug)).status).toBe(503);
+    const lines = box.process.stderr().trim().split("\n");
+    expect(lines).toEqual([
+      expect.stringMatching(
+        /^\S+Z error the bucket that all boxes share: requests that it did not answer \(503\) since the last such line: 1; the last one: .*SlowDown/,
+      ),
+    ]);
+    boxes.bucket.before = () => undefined;
+    expect((await box.page(site.slug)).status).toBe(200);
+  });
+
   test("variables of libpq lead to no other database, user or password", async () => {
     await using boxes = await startBoxes(postgres);
     const wrong = { PGHOST: "127.0.0.9", PGPORT: "1", PGUSER: "nobody", PGPASSWORD: "x", PGDATABASE: "postgres" };

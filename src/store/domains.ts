@@ -244,6 +244,13 @@ function* domainOf(site_id: string, domain: string): Op<Domain> {
   return yield* mustHave(domain, site_id);
 }
 
+function* activeNames(site_id: string): Op<string[]> {
+  return (yield* activeOf.all(site_id)).map(({ domain }) => domain);
+}
+
+/** For transactions that rename sites. */
+export const domainRows = { activeNames };
+
 export const DOMAINS = {
   /** The site whose live host this name is; null for every other name. */
   at: read((_, domain: string) => hostOf.get(domain)),

@@ -3,6 +3,7 @@ import { Refusal } from "../base/errors.ts";
 import { fitsPreview } from "../base/preview-names.ts";
 import type { Site } from "../base/types.ts";
 import { audit } from "./audit.ts";
+import { domainRows } from "./domains.ts";
 import { change, type Op, read, statement } from "./operation.ts";
 import type { SignedIn } from "./people/sessions.ts";
 import { permission } from "./permission.ts";
@@ -110,8 +111,8 @@ function* rename(wanted: Renaming, now: number): Op<Renamed> {
   const renamed = (yield* setSlug.get(slug, site_id))!;
   const actor = by === "operator" ? { actor: by } : { actor: by.account_id, account_id: by.account_id };
   yield* audit({ at, ...actor, action: "rename", site_id, reason: `from ${site.slug} to ${slug}` });
-  const former = yield* formerOf.all(site_id);
-  return { site: renamed, changed: true, slugs: [slug, ...former.map((one) => one.slug)] };
+  const found_by = [...(yield* formerNames(site_id)), ...(yield* domainRows.activeNames(site_id))];
+  return { site: renamed, changed: true, slugs: [slug, ...found_by] };
 }
 
 function* admit(wanted: Renaming, now: number): Op<NameStanding> {

@@ -26,6 +26,7 @@ describe("SCALE 1: one box on PostgreSQL passes the chapter", () => {
     "test/comments/moderation.test.ts",
     "test/access/access.test.ts",
     "test/domains/domains.test.ts",
+    "test/domains/serving.test.ts",
     "test/names/renames.test.ts",
   ])("%s", async (file) => {
     const { passed, failed } = await runOnPostgres(postgres, file, EXCEPT[file]);

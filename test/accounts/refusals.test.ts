@@ -3,6 +3,7 @@ import { describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { cpuOfAsync } from "../kit/cpu.ts";
+import { storedBlobs } from "../kit/operator.ts";
 import { JSON_TYPE, ZIP } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -11,8 +12,7 @@ const MAX_ZIP = 100_000;
 const server = await sharedServer("--max-files", "3", "--max-bytes", "50000", "--max-zip-bytes", String(MAX_ZIP));
 const site = await server.deploy({ "index.html": "<title>kept</title>" });
 
-const blobs = () =>
-  readdirSync(join(server.data_dir, "blobs"), { recursive: true }).filter((path) => String(path).includes("/"));
+const blobs = () => storedBlobs(server.data_dir);
 const own = () => ({ authorization: `Bearer ${site.manage_token}` });
 const deploys = () => `/sites/${site.site_id}/deploys`;
 const rollback = () => `/sites/${site.site_id}/rollback`;

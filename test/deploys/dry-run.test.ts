@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { storedBlobs } from "../kit/operator.ts";
 import { Home, json } from "../kit/cli.ts";
 import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
@@ -35,9 +36,7 @@ const SPA = { "index.html": SHELL, "a.js": "history.pushState(0,0,0)" };
 
 /** Everything that a deploy could leave behind. */
 function stored(): unknown {
-  const blobs = readdirSync(join(server.data_dir, "blobs"), { recursive: true }).filter((name) =>
-    String(name).includes("/"),
-  );
+  const blobs = storedBlobs(server.data_dir);
   const rows = ["sites", "versions", "files", "blobs", "tokens", "idempotency_keys"].map((table) => server.rows(table));
   return { blobs: blobs.length, rows, tmp: readdirSync(join(server.data_dir, "tmp")) };
 }

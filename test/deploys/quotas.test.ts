@@ -1,7 +1,7 @@
 /** BEYOND 9: what an account and a network may hold, and how many versions a site keeps. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
+import { blobsFolder } from "../kit/operator.ts";
 import { read, write } from "../kit/database.ts";
 import { call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
@@ -49,7 +49,7 @@ const manage = ({ manage_token }: DeployResult) => ({ authorization: `Bearer ${m
 const usage = async (server: TestServer, { bearer }: Person) =>
   (await call(server, "GET", "/account/usage", undefined, bearer)).body;
 const blobs = ({ data_dir }: TestServer): number =>
-  readdirSync(join(data_dir, "blobs"), { recursive: true }).filter((name) => String(name).length > 60).length;
+  readdirSync(blobsFolder(data_dir), { recursive: true }).filter((name) => String(name).length > 60).length;
 
 /** The kept figures are those that the rows add up to. */
 describe("SVC_QUOTA_ACCOUNT", () => {

@@ -1,5 +1,7 @@
 /** `svc-server <command>` as an operator runs it: a process of its own on the data directory, the server running or not. */
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
+import { read } from "./database.ts";
 import { databases, onlyEmbedded, settingsOf } from "./database-server.ts";
 import { SVC_SERVER } from "./process.ts";
 
@@ -54,9 +56,21 @@ export interface AuditLine {
   reason: string | null;
 }
 
-/** The path under which the bytes of a text are stored. */
-export function blobFile(data_dir: string, contents: string | Uint8Array): string {
+/** The folder of the stored files. */
+export function blobsFolder(data_dir: string): string {
   if (databases.bucketOf(data_dir) !== undefined) throw onlyEmbedded("its blobs are files");
-  const sha256 = new Bun.CryptoHasher("sha256").update(contents).digest("hex");
-  return join(data_dir, "blobs", sha256.slice(0, 2), sha256);
+  return join(data_dir, "blobs");
 }
+/** What is stored: the files of the folder, or what the rows of a bucket's name. */
+export const storedBlobs = (data_dir: string): string[] =>
+  databases.bucketOf(data_dir) === undefined
+    ? readdirSync(blobsFolder(data_dir), { recursive: true })
+        .map(String)
+        .filter((path) => path.includes("/"))
+    : read<{ sha256: string }>(data_dir, "select sha256 from blobs order by 1").map(({ sha256 }) => sha256);
+/** The path under which bytes of this hash are stored. */
+export const blobOf = (data_dir: string, sha256: string): string =>
+  join(blobsFolder(data_dir), sha256.slice(0, 2), sha256);
+/** The path under which the bytes of a text are stored. */
+export const blobFile = (data_dir: string, contents: string | Uint8Array): string =>
+  blobOf(data_dir, new Bun.CryptoHasher("sha256").update(contents).digest("hex"));

@@ -3,6 +3,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { contentHash } from "../../src/base/version-id.ts";
+import { blobOf } from "./operator.ts";
 import { read } from "./database.ts";
 import type { ServerProcess } from "./process.ts";
 import { DELTA, deltaOf, planned } from "./delta.ts";
@@ -87,7 +88,7 @@ export async function checkStored(data_dir: string): Promise<void> {
   if (column("PRAGMA integrity_check").join() !== "ok") throw new Error("integrity_check failed");
   if (column("PRAGMA foreign_key_check").length > 0) throw new Error("foreign_key_check failed");
   for (const sha256 of column("select distinct sha256 from files join blobs using (blob_no)") as string[]) {
-    const bytes = await Bun.file(join(data_dir, "blobs", sha256.slice(0, 2), sha256)).bytes();
+    const bytes = await Bun.file(blobOf(data_dir, sha256)).bytes();
     if (contentHash(bytes) !== sha256) throw new Error(`blob ${sha256} is damaged`);
   }
   const temporary = readdirSync(join(data_dir, "tmp"));

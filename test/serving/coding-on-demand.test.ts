@@ -1,12 +1,12 @@
 /** CONTRACT 6 and RELIABILITY 6: codings that are made because somebody asks cost neither memory nor anybody's time. */
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { unlinkSync } from "node:fs";
-import { join } from "node:path";
 import { brotliDecompressSync } from "node:zlib";
 import { createCoders } from "../../src/coding/coders.ts";
 import { createEncoder } from "../../src/serve/encode.ts";
 import type { Bytes } from "../../src/base/types.ts";
 import { askWithoutReading, crawl, deploy, get, peakOf, prose, workOf } from "../kit/coding-attacks.ts";
+import { blobFile } from "../kit/operator.ts";
 import { type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import { rawSite } from "../kit/raw-http.ts";
 import { startServer } from "../kit/server.ts";
@@ -81,8 +81,7 @@ test("what is no page is coded once for all versions and sites that have it", as
   expect((await rawSite(server.port, first.slug, "/a.js", br)).headers.get("content-encoding")).toBe("br");
   const second = await server.deploy({ "index.html": "two", "library/b.txt": script });
   // Nobody can read it any more: whoever gets it gets what was made before.
-  const sha256 = new Bun.CryptoHasher("sha256").update(script).digest("hex");
-  unlinkSync(join(server.data_dir, "blobs", sha256.slice(0, 2), sha256));
+  unlinkSync(blobFile(server.data_dir, script));
   const shared = await rawSite(server.port, second.slug, "/library/b.txt", br);
   expect([shared.status, shared.headers.get("content-encoding")]).toEqual([200, "br"]);
   expect(shared.headers.get("content-type")).toBe("text/plain; charset=utf-8");

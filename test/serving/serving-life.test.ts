@@ -1,9 +1,8 @@
 /** RELIABILITY P3, P5, P6 and H54 to H56: what is served while the disk fails, readers are slow and deploys go on. */
 import { beforeAll, describe, expect, test } from "bun:test";
-import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from "node:fs";
 import { connect, type Socket } from "node:net";
-import { join } from "node:path";
+import { blobFile } from "../kit/operator.ts";
 import { rawSite } from "../kit/raw-http.ts";
 import { type DeployResult } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
@@ -17,10 +16,7 @@ const noise = (length: number, seed: number): Uint8Array =>
 
 const server = await sharedServer();
 
-const takeAsBlob = (bytes: Uint8Array): string => {
-  const sha256 = createHash("sha256").update(bytes).digest("hex");
-  return join(server.data_dir, "blobs", sha256.slice(0, 2), sha256);
-};
+const takeAsBlob = (bytes: Uint8Array): string => blobFile(server.data_dir, bytes);
 const get = ({ slug }: DeployResult, path: string, headers: string[] = [], method = "GET") =>
   rawSite(server.port, slug, path, headers, method);
 
@@ -75,8 +71,9 @@ test("H54: a large file that is harmed after it was served is noticed", async ()
 test("H54: a page whose file is damaged is a 500 in every coding, and the same bytes deployed again heal it", async () => {
   const page = "<title>Page</title>" + "text ".repeat(1_000);
   const site = await server.deploy({ "index.html": "x", "page.html": page, "404.html": page });
+  const blob = takeAsBlob(Buffer.from(page));
   await server.stop();
-  rmSync(takeAsBlob(Buffer.from(page)));
+  rmSync(blob);
   await server.start([]);
   for (const coding of ["identity", "br", "gzip"]) {
     expect((await get(site, "/page.html", [`Accept-Encoding: ${coding}`])).status).toBe(500);

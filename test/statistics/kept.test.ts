@@ -3,7 +3,8 @@ import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { existsSync } from "node:fs";
 import { readdir, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { openFile } from "../kit/database.ts";
+import { openFile, read } from "../kit/database.ts";
+import { databases } from "../kit/database-server.ts";
 import { operate, operator } from "../kit/operator.ts";
 import { bearer, call, signUp } from "../kit/people.ts";
 import { ended, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
@@ -32,15 +33,18 @@ async function snapshotTo(place: string, data_dir: string): Promise<void> {
   if (code !== 0) throw new Error(stderr);
 }
 
-/** The rows that the file has of a site, counted. */
+/** The rows that the file, or a shared store, has of a site, counted. */
 function rowsOf(data_dir: string, site_id: string): number {
+  const count = (from: string): string => `select count(*) as n from ${from} where site_id = ?`;
+  if (databases.urlOf(data_dir) !== undefined) {
+    const rows = ["stats_days", "stats_names"].map(
+      (table) => read<{ n: unknown }>(data_dir, count(table), site_id)[0]!,
+    );
+    return rows.reduce((sum, { n }) => sum + Number(n), 0);
+  }
   using db = openFile(data_dir, "stats.db");
-  return ["days", "names"].reduce(
-    (sum, table) =>
-      sum +
-      db.query<{ n: number }, [string]>(`select count(*) as n from ${table} join sites using (site_no) where site_id = ?`).get(site_id)!.n, // prettier-ignore
-    0,
-  );
+  const counts = ["days", "names"].map((table) => db.query<{ n: number }, [string]>(count(`${table} join sites using (site_no)`))); // prettier-ignore
+  return counts.reduce((sum, one) => sum + one.get(site_id)!.n, 0);
 }
 
 async function visited(at: TestServer, files = PAGE): Promise<DeployResult> {

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from "
 import { readdir, readFile, truncate, unlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { deltaOf, DELTA, planned, planOf, refusal, sendDelta, sha256, updateByDelta } from "../../kit/delta.ts";
-import { blobFile, operate } from "../../kit/operator.ts";
+import { blobFile, blobsFolder, operate } from "../../kit/operator.ts";
 import { ended, local, startProcess, temporaryFolder } from "../../kit/process.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../../kit/server.ts";
 import { checkStored } from "../../kit/tracked-sites.ts";
@@ -166,7 +166,7 @@ describe("between the plan and the delta", () => {
 /** As if all had been stored two hours ago: a sweep takes what nobody names. */
 async function age(data_dir: string): Promise<void> {
   const then = new Date(Date.now() - 2 * 60 * 60_000);
-  const blobs = join(data_dir, "blobs");
+  const blobs = blobsFolder(data_dir);
   for (const name of await readdir(blobs, { recursive: true })) {
     if (name.length > 64) await utimes(join(blobs, name), then, then).catch(() => {}); // swept meanwhile
   }

@@ -1,7 +1,7 @@
 /** BEYOND 5: what is told where visitors are shown nothing: "Always 200", and never of another version. */
 import { expect, setDefaultTimeout, test } from "bun:test";
 import { writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { blobOf } from "../../kit/operator.ts";
 import { bearer } from "../../kit/people.ts";
 import { type DeployResult, ZIP } from "../../kit/server.ts";
 import { sharedServer } from "../../kit/shared.ts";
@@ -48,7 +48,7 @@ test("BEYOND 5: each host of a disabled site is told with its own version, and w
 test("BEYOND 5: a file that is damaged in the store is told as visitors get it, 500, and named", async () => {
   const site = await server.deploy({ "index.html": "x", "film.mp4": new Uint8Array(1_200_000).fill(1) });
   const { sha256 } = (await ask(site, "/film.mp4")).body.file as { sha256: string };
-  writeFileSync(join(server.data_dir, "blobs", sha256.slice(0, 2), sha256), new Uint8Array(1_200_000).fill(2));
+  writeFileSync(blobOf(server.data_dir, sha256), new Uint8Array(1_200_000).fill(2));
   const { status, body } = await ask(site, "/film.mp4");
   expect([status, (await server.site(site.slug, "/film.mp4")).status]).toEqual([200, 500]);
   expect(body).toMatchObject({ status: 500, by: "file", file: { path: "film.mp4" } });

@@ -152,9 +152,9 @@ export interface BrowserOptions {
   /** Names that lead to a server under test: `*.svc.test` → `127.0.0.1:4321`. */
   domains?: Record<string, string>;
   switches?: string[];
-  /** Pages of one site come in one process, as to a visitor who goes through it, not each in a fresh one: a third less work,
-   *  and nothing for whoever measures how long a first visit takes. */
-  warm?: boolean;
+  /** Each page comes in a fresh process, for whoever measures a first visit or tries what processes keep apart. Else those of one site
+   *  come in one, as to a visitor who goes through it: a third less work. */
+  cold?: boolean;
   /** How long nothing is asked nor answered by a page that rests: of an app that begins slowly, longer than usual. */
   quiet_ms?: number;
   /** How long a page may have before it is judged as it is. */
@@ -199,7 +199,7 @@ async function closeBrowser(view: Bun.WebView): Promise<void> {
 
 /** One browser a process; its views share cookies and storage, so each site should have a name of its own. */
 export async function openBrowser(options: BrowserOptions = {}): Promise<Browser> {
-  const { domains = {}, switches = [], warm = false, quiet_ms = QUIET_MS, patience_ms = PATIENCE_MS } = options;
+  const { domains = {}, switches = [], cold = false, quiet_ms = QUIET_MS, patience_ms = PATIENCE_MS } = options;
   const rules = [...Object.entries(domains).map(([domain, address]) => `MAP ${domain} ${address}`), NOWHERE];
   const path = await chromiumPath();
   let traffic: Traffic = atRest();
@@ -211,7 +211,7 @@ export async function openBrowser(options: BrowserOptions = {}): Promise<Browser
       url: false,
       argv: [
         ...SWITCHES,
-        ...(warm ? ["--process-per-site"] : []),
+        ...(cold ? [] : ["--process-per-site"]),
         ...switches,
         `--host-resolver-rules=${rules.join(", ")}`,
       ],

@@ -10,7 +10,7 @@ let server: TestServer;
 let browser: Browser;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   await watchLoads(browser);
 }, 60_000);
 afterAll(async () => {

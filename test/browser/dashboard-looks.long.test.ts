@@ -22,7 +22,7 @@ const page = (title: string, body = ""): Record<string, string> => ({
 beforeAll(async () => {
   // No DNS server is there: a domain that is added waits.
   server = await startServer({ SVC_CONTACT: "abuse@svc.example", SVC_DNS: "127.0.0.1:1" });
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   await watchLoads(browser);
   [ann, nobody] = [await visitorOf(server), await visitorOf(server)];
   sites.plain = await ann.deploy(page("Tides and moorings"));

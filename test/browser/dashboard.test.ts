@@ -16,7 +16,7 @@ let browser: Browser;
 let ann: Visitor;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
 }, 60_000);
 afterAll(async () => {
   await browser.close();

@@ -14,7 +14,7 @@ let list: DeployResult;
 let user_code: string;
 beforeAll(async () => {
   server = await startServer("--contact", "help@svc.example");
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   site = await server.deploy({ "index.html": "<!doctype html><html lang=en><title>x</title>hello" });
   list = await server.deploy({
     "a.txt": "x",

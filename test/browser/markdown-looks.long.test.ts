@@ -48,7 +48,7 @@ let browser: Browser;
 let site: DeployResult;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   site = await server.deploy(FILES);
 }, 60_000);
 afterAll(async () => {

@@ -20,7 +20,7 @@ let browser: Browser;
 let url: string;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
   const files = new Map([...(await collectDist(EXAMPLE)), ["hebrew.md", bytes(HEBREW)], ["wide.md", bytes(WIDE)]]);
   ({ url } = await deploySite({ files, baseUrl: server.base_url }));

@@ -13,7 +13,7 @@ const PIECES = 12;
 const PAUSE_MS = 40;
 
 const server = await sharedServer({ SVC_CONTACT: "abuse@svc.example" });
-const browser = await openBrowser({ warm: true });
+const browser = await openBrowser();
 shared({ [Symbol.asyncDispose]: () => browser.close() });
 
 /** The same server, whose pages come in pieces. */

@@ -13,7 +13,7 @@ let browser: Browser;
 let site_page: string;
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser({ warm: true });
+  browser = await openBrowser();
   await watchLoads(browser);
   const visitor = await enter(browser, server, await visitorOf(server));
   const site = await visitor.deploy({ "index.html": "<title>One</title><img src=missing.png>", "a.txt": "a" });

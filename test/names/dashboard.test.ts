@@ -61,7 +61,7 @@ test("BEYOND 17: another account's form, a page of another origin and one withou
 });
 
 test("BEYOND 17: a person gives the site a name, opens it there, and takes the former one back", async () => {
-  const browser = await openBrowser({ warm: true });
+  const browser = await openBrowser();
   await using _ = { [Symbol.asyncDispose]: () => browser.close() };
   const person = await enter(browser, server, await visitorOf(server));
   const site = await person.deploy(page);

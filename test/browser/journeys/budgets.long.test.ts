@@ -15,7 +15,7 @@ let ann: Visitor;
 const arrived: number[] = [];
 beforeAll(async () => {
   server = await startServer();
-  browser = await openBrowser();
+  browser = await openBrowser({ cold: true });
   browser.on<Arrived>("Network.loadingFinished", ({ encodedDataLength }) => arrived.push(encodedDataLength));
   ann = await visitorOf(server);
 }, 60_000);

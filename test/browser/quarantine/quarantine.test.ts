@@ -60,7 +60,7 @@ async function waysOut(held: boolean): Promise<Set<string>> {
 }
 
 beforeAll(async () => {
-  const unlisted = openBrowser({ switches: ["--disable-features=ConnectionAllowlists"] });
+  const unlisted = openBrowser({ cold: true, switches: ["--disable-features=ConnectionAllowlists"] });
   [server, sink, browser] = await Promise.all([startServer(), openSink(), unlisted]);
   const { product } = await browser.cdp<{ product: string }>("Browser.getVersion");
   closes = Number(/\/(\d+)/.exec(product)![1]) >= 152;
@@ -68,7 +68,7 @@ beforeAll(async () => {
   left.held = left.unlisted = await waysOut(true);
   if (closes) {
     await browser.close();
-    browser = await openBrowser();
+    browser = await openBrowser({ cold: true });
     left.held = await waysOut(true);
   }
 }, 240_000);

@@ -1,8 +1,10 @@
 /** BEYOND 10: what a domain's host shows, where a primary one leads, and for which names a proxy may get a certificate. */
 import { afterAll, describe, expect, setDefaultTimeout, test } from "bun:test";
+import { openOperations } from "../../src/store/operations.ts";
 import { write } from "../kit/database.ts";
-import { signUp } from "../kit/people.ts";
-import { ZIP } from "../kit/server.ts";
+import { type Person, signUp } from "../kit/people.ts";
+import { type DeployResult, ZIP } from "../kit/server.ts";
+import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
 import { domainWorld, freshDomain } from "./world.ts";
 
@@ -10,7 +12,11 @@ setDefaultTimeout(60_000);
 
 const world = await domainWorld();
 const { server, dns, owned, add, active, change, remove, at, ask } = world;
-afterAll(() => world[Symbol.asyncDispose]());
+const operations = openOperations({ ...server.address, now: server.now });
+afterAll(async () => {
+  await operations.close();
+  await world[Symbol.asyncDispose]();
+});
 const ann = await signUp(server);
 
 const HEADERS: Record<string, string>[] = [
@@ -76,6 +82,26 @@ describe("BEYOND 10: a domain's host is the live host", () => {
     await at(domain);
     await remove(site, domain, ann);
     expect(await at(domain)).toMatchObject({ status: 404, text: expect.stringContaining("unknown_host") });
+  });
+
+  test.each<[by: string, end: (site: DeployResult, by: Person) => Promise<unknown>]>([
+    ["by its owner", ({ site_id }, by) => ask(by, "DELETE", `/account/sites/${site_id}`)],
+    ["with its owner's account", (_, by) => server.running.store.accounts.remove(by)],
+    ["by the operator", ({ site_id }) => operations.actOnSite({ action: "delete", site_id })],
+    ["with an account that the operator removes", (_, { email }) => operations.accounts.remove(email)],
+  ])("a site that is deleted %s leaves its domain and its former name, which were shown, at once", async (_, end) => {
+    const bea = await signUp(server);
+    const site = await owned(bea);
+    const { domain } = await active(site, bea);
+    await ask(bea, "PUT", `/sites/${site.site_id}/slug`, { slug: `left-${site.site_id.slice(-6)}` });
+    const shown = async () => [(await at(domain)).status, (await at(`${site.slug}.localhost`)).status];
+    expect(await shown()).toEqual([200, 308]);
+    expect(await shown()).toEqual([200, 308]);
+    await end(site, bea);
+    // Another process of the operator's is heard of a moment later.
+    await until(async () => (await at(`left-${site.site_id.slice(-6)}.localhost`)).status === 404);
+    expect(await at(domain)).toMatchObject({ status: 404, text: expect.stringContaining("unknown_host") });
+    expect((await at(`${site.slug}.localhost`)).status).toBe(404);
   });
 
   test.each([

@@ -244,12 +244,8 @@ function* domainOf(site_id: string, domain: string): Op<Domain> {
   return yield* mustHave(domain, site_id);
 }
 
-function* activeNames(site_id: string): Op<string[]> {
-  return (yield* activeOf.all(site_id)).map(({ domain }) => domain);
-}
-
 /** For transactions that rename sites. */
-export const domainRows = { activeNames };
+export const domainRows = { activeOf };
 
 export const DOMAINS = {
   /** The site whose live host this name is; null for every other name. */

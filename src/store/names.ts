@@ -111,8 +111,9 @@ function* rename(wanted: Renaming, now: number): Op<Renamed> {
   const renamed = (yield* setSlug.get(slug, site_id))!;
   const actor = by === "operator" ? { actor: by } : { actor: by.account_id, account_id: by.account_id };
   yield* audit({ at, ...actor, action: "rename", site_id, reason: `from ${site.slug} to ${slug}` });
-  const found_by = [...(yield* formerNames(site_id)), ...(yield* domainRows.activeNames(site_id))];
-  return { site: renamed, changed: true, slugs: [slug, ...found_by] };
+  const domains = yield* domainRows.activeOf.all(site_id);
+  const found_by = [slug, ...(yield* formerNames(site_id)), ...domains.map(({ domain }) => domain)];
+  return { site: renamed, changed: true, slugs: found_by };
 }
 
 function* admit(wanted: Renaming, now: number): Op<NameStanding> {

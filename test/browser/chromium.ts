@@ -1,7 +1,7 @@
 /** A page in a real Chromium, and everything that went wrong while it loaded. */
 import { chromiumPath } from "../../scripts/chromium.ts";
 import { browserProcesses } from "../kit/process.ts";
-import { until } from "../kit/until.ts";
+import { isBetweenPages, until } from "../kit/until.ts";
 
 /** No request leaves the machine: whatever is not `*.localhost` has no address. */
 const NOWHERE = "MAP * ~NOTFOUND, EXCLUDE *.localhost, EXCLUDE localhost, EXCLUDE 127.0.0.1";
@@ -128,7 +128,7 @@ async function steady<T>(ask: () => Promise<T>): Promise<T> {
     try {
       return await ask();
     } catch (error) {
-      if (tried === TRIES || !/navigated or closed|context was destroyed/.test(String(error))) throw error;
+      if (tried === TRIES || !isBetweenPages(error)) throw error;
       await Bun.sleep(50);
     }
   }

@@ -3,9 +3,22 @@
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 10;
 
+/** What a browser says of a page that is on its way to another one, where it was asked something. */
+export const isBetweenPages = (error: unknown): boolean =>
+  /navigated or closed|context was destroyed/.test(String(error));
+
+async function holds(condition: () => boolean | Promise<boolean>): Promise<boolean> {
+  try {
+    return await condition();
+  } catch (error) {
+    if (isBetweenPages(error)) return false;
+    throw error;
+  }
+}
+
 export async function until(condition: () => boolean | Promise<boolean>, pause_ms = PAUSE_MS): Promise<void> {
   const giveUp = performance.now() + PATIENCE_MS;
-  while (!(await condition())) {
+  while (!(await holds(condition))) {
     if (performance.now() > giveUp) throw new Error(`it did not happen within ${PATIENCE_MS / 1000} s: ${condition}`);
     await Bun.sleep(pause_ms);
   }

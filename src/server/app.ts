@@ -70,21 +70,23 @@ const readOnly = (): Refusal =>
 
 /** A full disk refuses each write, a bucket that does not answer each page that is kept nowhere: the log says so once a minute, whatever
  *  else it leaves out. */
-function onceAMinute(log: Pick<Log, "error">, what: string, refused: string) {
+function onceAMinute(tell: (since: string) => void) {
   let untold = 0;
   let next = 0;
   return (last: string): void => {
     untold++;
     if (performance.now() < next) return;
     next = performance.now() + UNIT_MS.m;
-    log.error(what, `${refused} since the last such line: ${untold}; the last one: ${last}`);
+    tell(`since the last such line: ${untold}; the last one: ${last}`);
     untold = 0;
   };
 }
 
 const troublesOf = (log: Pick<Log, "error">) => ({
-  disk: onceAMinute(log, "no room on the disk", "writes that were refused (507)"),
-  bucket: onceAMinute(log, "the bucket that all boxes share", "requests that it did not answer (503)"),
+  disk: onceAMinute((since) => log.error("no room on the disk", `writes that were refused (507) ${since}`)),
+  bucket: onceAMinute((since) =>
+    log.error("the bucket that all boxes share", `requests that it did not answer (503) ${since}`),
+  ),
 });
 
 /** Neither for subdomains nor for browsers' own lists: the owner's other hosts are not this server's. */

@@ -36,12 +36,15 @@ function steps(path: string): number {
   return sum;
 }
 
+/** Matches by our own search took 2 to 9 times as long as those looks, by the machine's 25 to 148 times (2026-11-29). */
+const STEPS = 15;
+
 describe("A24 a match takes steps for each character, whatever the letters are", () => {
   test.each(WHOLE ? EVERY_KIND : KINDS)("$kind, $shape, the anagram at the $end: $letters $length", (row) => {
     const matched = work(anagrams(row));
     const path = `/${row.letters[0].repeat(LONG - 1)}`;
     expectWithin(
-      10,
+      STEPS,
       () => steps(path),
       () => matched(path),
     );

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, test } from "bun:test";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { storedBlobs } from "../kit/operator.ts";
 import { Home, json } from "../kit/cli.ts";
+import { storedBlobs } from "../kit/operator.ts";
 import { type Contents, type DeployResult, startServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";
 import { zipOf } from "../kit/zip.ts";

@@ -1,8 +1,8 @@
 /** BEYOND 9: what an account and a network may hold, and how many versions a site keeps. */
 import { describe, expect, setDefaultTimeout, test } from "bun:test";
 import { readdirSync } from "node:fs";
-import { blobsFolder } from "../kit/operator.ts";
 import { read, write } from "../kit/database.ts";
+import { blobsFolder } from "../kit/operator.ts";
 import { call, type Person, signUp } from "../kit/people.ts";
 import { type Contents, type DeployResult, startServer, type TestServer } from "../kit/server.ts";
 import { sharedServer } from "../kit/shared.ts";

@@ -61,7 +61,7 @@ export function blobsFolder(data_dir: string): string {
   if (databases.bucketOf(data_dir) !== undefined) throw onlyEmbedded("its blobs are files");
   return join(data_dir, "blobs");
 }
-/** What is stored: the files of the folder, or what the rows of a bucket's name. */
+/** The stored files: those in the folder, or those of which a bucket's store has rows. */
 export const storedBlobs = (data_dir: string): string[] =>
   databases.bucketOf(data_dir) === undefined
     ? readdirSync(blobsFolder(data_dir), { recursive: true })

@@ -3,7 +3,7 @@
 const PATIENCE_MS = 60_000;
 const PAUSE_MS = 10;
 
-/** What a browser says of a page that is on its way to another one, where it was asked something. */
+/** A browser's error where it was asked something of a page that is on its way to another one. */
 export const isBetweenPages = (error: unknown): boolean =>
   /navigated or closed|context was destroyed/.test(String(error));
 

@@ -7,7 +7,7 @@ import { answer } from "../../src/rules/answer.ts";
 import { rulesOf } from "../../src/rules/index.ts";
 import { cpuOfAsync, expectWithin, fastest } from "../kit/cpu.ts";
 import { startExplained } from "../kit/explained.ts";
-import { anagrams, EVERY_KIND, KINDS, LONG } from "../kit/anagrams.ts";
+import { type AnagramKind, anagrams, EVERY_KIND, KINDS, LONG } from "../kit/anagrams.ts";
 import { slugOf, startServer } from "../kit/server.ts";
 import { shared } from "../kit/shared.ts";
 import { WHOLE } from "../kit/whole.ts";
@@ -36,15 +36,16 @@ function steps(path: string): number {
   return sum;
 }
 
-/** Matches by our own search took 2 to 9 times as long as those looks, by the machine's 25 to 148 times (2026-11-29). */
-const STEPS = 15;
+/** So many of those looks a match may take. By our own search it took 2 to 6 of them, a forced one up to 9; by the machine's 25 and
+ *  more, a forced one 56 (2026-11-29). */
+const most = ({ kind }: Pick<AnagramKind, "kind">): number => (kind === "a forced redirect" ? 15 : 10);
 
 describe("A24 a match takes steps for each character, whatever the letters are", () => {
   test.each(WHOLE ? EVERY_KIND : KINDS)("$kind, $shape, the anagram at the $end: $letters $length", (row) => {
     const matched = work(anagrams(row));
     const path = `/${row.letters[0].repeat(LONG - 1)}`;
     expectWithin(
-      STEPS,
+      most(row),
       () => steps(path),
       () => matched(path),
     );

@@ -40,8 +40,8 @@ const LONG = /\.long\.test\.ts$/;
 /** Files that compare times: they run when all others have ended, one behind the other. */
 const MEASURED = /\.measured\.(?:long\.)?test\.ts$/;
 const BROWSERS = /^test\/(?:browser|render)\//;
-/** A file with one of these measures how long something takes: others may make it late. */
-const CLOCKS = /\bperformance\.now\(|\/kit\/cpu\.ts"/;
+/** A file with one of these measures how long something takes, by itself or by a helper: others may make it late. */
+const CLOCKS = /\bperformance\.now\(|\/(?:kit\/cpu|kit\/patterns\/slowest|archive-fuzz|archive-peak)\.ts"/;
 /** More than so many files are not late by chance: they have failed as they are. */
 const MOST_LATE = 5;
 /** Tests of the disk stay on a disk: only the others take the TMPDIR that they are given. */

@@ -77,9 +77,10 @@ function readFlags(argv: readonly string[]): Map<SettingName, string> {
 }
 
 function readOne(key: SettingName, flags: Map<SettingName, string>, env: Env): unknown {
-  const { variables, fallback, parse, allowed, flag, secret, only_with }: Setting<unknown> = SETTINGS[key];
+  const { variables, parse, allowed, flag, secret, only_with, ...row }: Setting<unknown> = SETTINGS[key];
   const isSet = (name: string): boolean => env[name] !== undefined && env[name] !== "";
   const variable = only_with === undefined || isSet(only_with) ? variables.find(isSet) : undefined;
+  const fallback = row.fallback_with && isSet(row.fallback_with.variable) ? row.fallback_with.fallback : row.fallback;
   const text = flags.get(key) ?? (variable ? env[variable]! : fallback);
   if (text === null) return null;
   const value = parse(text);
@@ -141,14 +142,14 @@ function refuseUnfitAcme(values: Values): void {
   if (values.dns_hook !== null && (values.acme === null || values.tls_cert !== null)) {
     throw new ConfigError(
       values.acme === null
-        ? "SVC_DNS_HOOK is for certificates that the server orders: set SVC_ACME too."
+        ? "SVC_DNS_HOOK is for certificates that the server orders, and SVC_ACME is off: leave that out, or name an authority."
         : "SVC_DNS_HOOK lets the server order the certificates for its own names, and --tls-cert (SVC_TLS_CERT) gives it another: set one of them.",
     );
   }
   if (values.acme === null) return;
   if (process.platform !== "linux") {
     throw new ConfigError(
-      "SVC_ACME works on Linux only: elsewhere let a proxy get the certificates, and leave it off.",
+      "The server orders certificates itself (SVC_ACME, SVC_DNS_HOOK) on Linux only: elsewhere let a proxy get them, and leave both out.",
     );
   }
   if (!isSecure(values)) {
@@ -156,7 +157,7 @@ function refuseUnfitAcme(values: Values): void {
       "SVC_ACME orders certificates for domains beside the server's own: set --tls-cert and --tls-key for those, or SVC_DNS_HOOK, which lets it order them too.",
     );
   }
-  if (values.http_port === null) {
+  if (values.http_port === null && values.dns_hook === null) {
     throw new ConfigError(
       "SVC_ACME needs --http-port (SVC_HTTP_PORT), mostly 80: there the certificate authority looks for its proof.",
     );

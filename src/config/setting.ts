@@ -17,6 +17,8 @@ export interface Setting<T> {
   parse: (text: string) => T | undefined;
   /** The variable without which this one is not even read. */
   only_with?: string;
+  /** The default where that variable is set. */
+  fallback_with?: { variable: string; fallback: string };
   /** Writes a number with its unit. */
   show?: (value: number) => string;
   secret?: true;

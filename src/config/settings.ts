@@ -229,7 +229,9 @@ export const SETTINGS = {
   }),
   acme: variable("ACME", {
     fallback: "off",
-    meaning: "the authority from which the server orders certificates for domains (ACME, RFC 8555)",
+    fallback_with: { variable: "SVC_DNS_HOOK", fallback: "letsencrypt" },
+    meaning:
+      "the authority from which the server orders certificates (ACME, RFC 8555); default with SVC_DNS_HOOK: letsencrypt",
     allowed: "off, letsencrypt, or the https URL of a directory",
     parse: orOff((text) => (text === "letsencrypt" ? LETSENCRYPT : secureUrl(text))),
   }),

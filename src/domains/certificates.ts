@@ -18,6 +18,8 @@ interface OrderParts {
   own_names: readonly string[];
   /** A program that sets and removes DNS records. */
   hook: string | null;
+  /** Whether the plain port is there, at which an authority looks for the proof of a domain. */
+  has_plain_port: boolean;
   now: () => number;
 }
 
@@ -34,6 +36,15 @@ const HOOK_MS = 120_000;
 /** The first pause after a hook that failed: its operator is about to mend it, and no authority counts what it was not told to look at. */
 const HOOK_PAUSE_MS = 5 * 60_000;
 const MOST_SAID = 2000;
+/** A failure of orders that a start with other settings ends begins with one of these. */
+const NO_PLAIN_PORT = "This server has no plain port";
+const MENDED_BY_A_START = ["SVC_DNS_HOOK", NO_PLAIN_PORT];
+const noPlainPort = (): AcmeFailure =>
+  new AcmeFailure(
+    `${NO_PLAIN_PORT}, at which the authority would look for the proof: ask its operator to set --http-port (SVC_HTTP_PORT).`,
+    0,
+    UNIT_MS.d,
+  );
 
 /** Runs `<hook> present|cleanup <name> <value>`, without a shell and the server's own variables. Throws `AcmeFailure` unless it ends with 0 in two minutes. */
 function runHook(hook: string, action: "present" | "cleanup", name: string, value: string): Promise<void> {
@@ -107,6 +118,7 @@ async function orderOne(name: string, parts: OrderParts): Promise<Ordered | null
   await certificates.begin(name);
   const untidy: Pick<Ordered, "left"> = {};
   try {
+    if (!isOwn(name, parts) && !parts.has_plain_port) throw noPlainPort();
     const pair = isOwn(name, parts)
       ? await parts.order(
           name,
@@ -198,9 +210,10 @@ async function openAuthority(config: Config, directory: string, store: Store, no
   };
   const [sites = ""] = config.sites_domain.split(":");
   const own_names = hook === null || config.tls_cert !== null ? [] : [new URL(config.base_url).hostname, `*.${sites}`];
-  // A server is started anew once its hook is mended.
-  for (const name of own_names) await store.certificates.hasten(name, "SVC_DNS_HOOK");
-  const parts: OrderParts = { data_dir, order: createAcme(options, now), store, own_names, hook, now };
+  // A server is started anew once its hook is mended, and its plain port set.
+  for (const why of MENDED_BY_A_START) await store.certificates.hasten(why);
+  const has_plain_port = config.http_port !== null;
+  const parts: OrderParts = { data_dir, order: createAcme(options, now), store, own_names, hook, has_plain_port, now };
   return async (): Promise<Ordered[]> => {
     await forgetOrphans(parts);
     const names = await dueNames(parts);

@@ -31,12 +31,11 @@ function certificateOf(port: number, servername: string): Promise<X509Certificat
   });
 }
 
-/** A server that orders the certificates for svc.example.org and *.sites.example.org itself. */
-function ownNamesWorld({ directory, ca_file }: Pebble, http_port: number, hook: string) {
-  const names = ["--base-url", "https://svc.example.org", "--sites-domain", "sites.example.org"];
-  const acme = { SVC_ACME: directory, SVC_ACME_CA: ca_file, SVC_DNS_HOOK: hook };
-  return domainWorld("--http-port", String(http_port), ...names, acme);
-}
+/** Those of a server that orders the certificates for svc.example.org and *.sites.example.org itself. */
+const ownNames = ({ directory, ca_file }: Pebble, hook: string): Setting[] => [
+  ...["--base-url", "https://svc.example.org", "--sites-domain", "sites.example.org"],
+  { SVC_ACME: directory, SVC_ACME_CA: ca_file, SVC_DNS_HOOK: hook },
+];
 
 async function withPebble(...settings: Setting[]) {
   const names = await startDnsServer();
@@ -166,7 +165,7 @@ describe("BEYOND 10: own ACME", () => {
     expect(read(server.data_dir, "select * from acme_challenges")).toEqual([]);
   });
 
-  test("the server's own names by a hook: a certificate that signs itself until then, and --tls-cert is not needed", async () => {
+  test("the server's own names by a hook: a certificate that signs itself until then, and neither --tls-cert nor --http-port is needed", async () => {
     const folder = await mkdtemp(join(tmpdir(), "svc-hook-"));
     const names = await startDnsServer();
     const setter = Bun.serve({
@@ -187,7 +186,8 @@ describe("BEYOND 10: own ACME", () => {
     await chmod(hook, 0o755);
     const http_port = freePort();
     await using pebble = await startPebble({ dns: names.address, http_port, reuses: 0 });
-    await using world = await ownNamesWorld(pebble, http_port, hook);
+    const settings = ownNames(pebble, hook);
+    await using world = await domainWorld(...settings);
     const { port } = world.server;
     const issuer = async (name: string) => (await certificateOf(port, name)).issuer;
     expect(await issuer("svc.example.org")).not.toContain("Pebble");
@@ -215,6 +215,21 @@ describe("BEYOND 10: own ACME", () => {
       await until(async () => (await certificateOf(port, name)).fingerprint256 !== before[i]!.fingerprint256);
       expect(await issuer(name)).toContain("Pebble");
     }
+
+    // A domain is proved at the plain port alone: its owner is told, and the start with one orders it.
+    const domain = freshDomain();
+    names.set(domain, "A", ["127.0.0.1"]);
+    const signed = await signUp(world.server);
+    const ann = { ...signed, bearer: { ...signed.bearer, host: "svc.example.org" } };
+    await world.active(await world.owned(ann), ann, domain);
+    const error = () =>
+      read<{ error: string | null }>(data_dir, "select error from certificates where name = ?", domain)[0]?.error;
+    await until(() => error() !== undefined && error() !== null);
+    expect(error()).toContain("ask its operator to set --http-port (SVC_HTTP_PORT)");
+    await world.server.stop();
+    await world.server.start([{ SVC_DNS: world.dns.address }, "--http-port", String(http_port), ...settings]);
+    await until(async () => (await certificateOf(world.server.port, domain)).checkHost(domain) !== undefined);
+    expect(error()).toBeNull();
     await setter.stop(true);
     await names[Symbol.asyncDispose]();
     await rm(folder, { recursive: true });
@@ -390,9 +405,8 @@ describe("BEYOND 10: authorities and hooks that do harm", () => {
         await chmod(hook, 0o755);
       }
       await using names = await startDnsServer();
-      const http_port = freePort();
-      await using pebble = await startPebble({ dns: names.address, http_port });
-      await using world = await ownNamesWorld(pebble, http_port, hook);
+      await using pebble = await startPebble({ dns: names.address, http_port: freePort() });
+      await using world = await domainWorld(...ownNames(pebble, hook));
       const row = () =>
         read<Domain["tls"] & { next_at: number }>(
           world.server.data_dir,

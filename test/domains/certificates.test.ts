@@ -56,7 +56,8 @@ describe("BEYOND 10: settings", () => {
     [["--http-port", "80"], { SVC_ACME: "letsencrypt" }, "the plain port beside https"],
     [[], { SVC_ACME: "letsencrypt" }, "set --tls-cert and --tls-key for those, or SVC_DNS_HOOK"],
     [OWN, { SVC_ACME: "letsencrypt" }, "needs --http-port"],
-    [[], { SVC_ACME: "letsencrypt", ...HOOK }, "needs --http-port"],
+    [[], { SVC_ACME: "off", ...HOOK }, "SVC_ACME is off"],
+    [OWN, HOOK, "set one of them"],
     [OWN, { SVC_ACME: "http://ca.example/dir" }, "off, letsencrypt, or the https URL of a directory"],
     [OWN, { SVC_ACME: "yes" }, "off, letsencrypt, or the https URL of a directory"],
     [OWN, { SVC_ACME_CONTACT: "nobody" }, "a mail address"],
@@ -72,11 +73,12 @@ describe("BEYOND 10: settings", () => {
     [[...OWN, "--http-port", "80"], {}, "https"],
     [[...OWN, "--http-port", "80"], { SVC_ACME: "letsencrypt" }, "https"],
     [["--http-port", "80"], { SVC_ACME: "letsencrypt", ...HOOK }, "https"],
+    [[], HOOK, "https"],
     [[], { SVC_DNS: "9.9.9.9, [2620:fe::fe]:53,2620:fe::9,127.0.0.1:5353" }, "http"],
   ])("%j with %j is taken, and the base URL is %s", (flags, env, scheme) => {
     const { base_url, acme } = readConfig(flags, env as Record<string, string>);
     expect(new URL(base_url).protocol).toBe(`${scheme}:`);
-    if ("SVC_ACME" in env) expect(acme).toBe("https://acme-v02.api.letsencrypt.org/directory");
+    if ("SVC_ACME" in env || "SVC_DNS_HOOK" in env) expect(acme).toBe("https://acme-v02.api.letsencrypt.org/directory");
   });
 });
 

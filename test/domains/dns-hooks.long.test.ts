@@ -117,12 +117,12 @@ describe("BEYOND 10: the hook for dynamic updates (RFC 2136)", () => {
     await using key = await secretFile(keyFile());
     const server = names.address.replace(":", "#");
     await using hook = await hookOf("rfc2136", {});
-    const [port, http_port] = [freePort(), freePort()];
-    await using pebble = await startPebble({ dns: names.address, http_port });
+    const port = freePort();
+    await using pebble = await startPebble({ dns: names.address, http_port: freePort() });
     await using data = await temporaryFolder();
     const running = await startProcess(
       [
-        ...["--data-dir", data.path, "--port", String(port), "--http-port", String(http_port)],
+        ...["--data-dir", data.path, "--port", String(port)],
         ...["--base-url", "https://svc.example.org", "--sites-domain", "sites.example.org"],
       ],
       {
@@ -562,10 +562,10 @@ describe("BEYOND 10: svc-server dns-hook", () => {
     expect(new Set(parts).size).toBe(1);
   });
 
-  test("SVC_DNS_HOOK is refused without SVC_ACME, and beside --tls-cert, which would be used in its place", async () => {
+  test("SVC_DNS_HOOK is refused where SVC_ACME is off, and beside --tls-cert, which would be used in its place", async () => {
     const secure = ["--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
     for (const [flags, env, said] of [
-      [[], {}, "set SVC_ACME too"],
+      [[], { SVC_ACME: "off" }, "SVC_ACME is off: leave that out"],
       [[...secure, "--http-port", "8080"], { SVC_ACME: "letsencrypt" }, "set one of them"],
     ] as const) {
       const ran = await run([...SVC_SERVER, ...flags, "--print-config"], {

@@ -174,21 +174,24 @@ const OUTCOME_MS = 5000;
 const OUTCOME_PAUSE_MS = 100;
 
 /** Ends a transaction that wrote nothing, or shall not have. Of a connection that is closed nothing is left to end. */
-const rollBack = (on: Wire, patience: Patience): Promise<unknown> =>
-  patience(on.unsafe("rollback") as PromiseLike<unknown>).catch(() => {});
+async function rollBack(on: Wire, patience: Patience): Promise<void> {
+  try {
+    await patience(on.unsafe("rollback") as PromiseLike<unknown>);
+  } catch {} // see above
+}
 
+/** Whoever reads has the answer before the transaction has ended: the connection alone waits for that. */
 async function snapshot<T>(pool: Pool, op: Op<T>): Promise<T> {
   const sql = pool.current();
   const patience: Patience = (asked) => pool.answer(sql, READ_MS, asked);
-  return onOne(sql, async (on) => {
-    const begun = underWay();
-    begun.add(on.unsafe(SNAPSHOT));
-    try {
-      return await drive(on, op, false, patience, begun);
-    } finally {
-      await rollBack(on, patience);
-    }
-  });
+  const on = await sql.reserve();
+  const begun = underWay();
+  begun.add(on.unsafe(SNAPSHOT));
+  try {
+    return await drive(on, op, false, patience, begun);
+  } finally {
+    void rollBack(on, patience).finally(() => on.release());
+  }
 }
 
 /** Whether a COMMIT without an answer was done; null if nobody can tell. */

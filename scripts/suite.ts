@@ -145,7 +145,8 @@ export async function runSuite(
       }
       show(outcome);
       const has_time_left = outcome.seconds < file_ms / 1000; // one that hangs would hang again
-      if (outcome.fail > 0 && waiting === others && has_time_left && (await looksAtClocks(file))) late.push(outcome);
+      const may_be_late = outcome.fail > 0 && outcome.died === "" && waiting === others && has_time_left;
+      if (may_be_late && (await looksAtClocks(file))) late.push(outcome);
       else outcomes.push(outcome);
       turn.ended();
     }

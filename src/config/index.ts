@@ -1,5 +1,6 @@
 /** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
  *  error for a bad value come from the same rows (CONTRACT 1). */
+import { isIP } from "node:net";
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
@@ -120,6 +121,12 @@ export function readConfig(argv: readonly string[], env: Env): Config {
 export const isSecure = ({ tls_cert, acme, dns_hook }: Pick<Values, "tls_cert" | "acme" | "dns_hook">): boolean =>
   tls_cert !== null || (acme !== null && dns_hook !== null);
 
+/** The names that the server itself needs a certificate for. */
+export const ownNames = ({ base_url, sites_domain }: Pick<Config, "base_url" | "sites_domain">): [string, string] => [
+  new URL(base_url).hostname,
+  `*.${sites_domain.replace(/:\d+$/, "")}`,
+];
+
 function refuseUnfitShared(values: Values): void {
   const why = unfitShared(values);
   if (why !== null) throw new ConfigError(why);
@@ -129,22 +136,43 @@ function refuseUnfitShared(values: Values): void {
   }
 }
 
+/** Names that no authority certifies. */
+const isOfOneMachine = (host: string): boolean =>
+  isIP(host.replace(/^\[|\]$/g, "")) !== 0 || /^(?:.*\.)?localhost$/.test(host);
+
+function refuseUnfitHook({ acme, tls_cert, base_url, sites_domain }: Values): void {
+  if (acme === null) {
+    throw new ConfigError(
+      "SVC_DNS_HOOK is for certificates that the server orders, and SVC_ACME is off: leave that out, or name an authority.",
+    );
+  }
+  if (tls_cert !== null) {
+    throw new ConfigError(
+      "SVC_DNS_HOOK lets the server order the certificates for its own names, and --tls-cert (SVC_TLS_CERT) gives it another: set one of them.",
+    );
+  }
+  if (base_url === null || !base_url.startsWith("https:") || isOfOneMachine(new URL(base_url).hostname)) {
+    throw new ConfigError(
+      "SVC_DNS_HOOK lets the server order a certificate for the host of its base URL: set --base-url (SVC_BASE_URL) to https://<a public name>.",
+    );
+  }
+  if (sites_domain !== null && isOfOneMachine(sites_domain.replace(/:\d+$/, ""))) {
+    throw new ConfigError(
+      "SVC_DNS_HOOK lets the server order a certificate for the sites: set --sites-domain (SVC_SITES_DOMAIN) to a public name.",
+    );
+  }
+}
+
 /** New certificates come in by another socket on the same port, which Linux alone can steer (BEYOND 10). */
 function refuseUnfitAcme(values: Values): void {
+  if (values.dns_hook !== null) refuseUnfitHook(values);
   if (values.http_port !== null && !isSecure(values)) {
     throw new ConfigError(
-      "--http-port (SVC_HTTP_PORT) is the plain port beside https: set --tls-cert and --tls-key, or use --port alone.",
+      "--http-port (SVC_HTTP_PORT) is the plain port beside https: set --tls-cert and --tls-key, or SVC_DNS_HOOK, or use --port alone.",
     );
   }
   if (values.http_port !== null && values.http_port === values.port) {
     throw new ConfigError("--http-port (SVC_HTTP_PORT) and --port (SVC_PORT) are the same: choose two.");
-  }
-  if (values.dns_hook !== null && (values.acme === null || values.tls_cert !== null)) {
-    throw new ConfigError(
-      values.acme === null
-        ? "SVC_DNS_HOOK is for certificates that the server orders, and SVC_ACME is off: leave that out, or name an authority."
-        : "SVC_DNS_HOOK lets the server order the certificates for its own names, and --tls-cert (SVC_TLS_CERT) gives it another: set one of them.",
-    );
   }
   if (values.acme === null) return;
   if (process.platform !== "linux") {

@@ -47,3 +47,13 @@ export function listenError(error: unknown, { host, port }: { host: string; port
   const code = String((error as NodeJS.ErrnoException).code);
   return Object.hasOwn(LISTEN_SENTENCES, code) ? LISTEN_SENTENCES[code]!(host, port) : null;
 }
+
+/** Listens for a moment. Returns the error if that fails. */
+export function tryToListen(hostname: string, port: number): NodeJS.ErrnoException | null {
+  try {
+    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
+    return null;
+  } catch (error) {
+    return error as NodeJS.ErrnoException;
+  }
+}

@@ -1,6 +1,6 @@
 /** Reads the certificate and key that the settings name, and tries them before anything listens. */
 import { X509Certificate } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { accessSync, constants, readFileSync, statSync } from "node:fs";
 import { createSecureContext } from "node:tls";
 import { type Config, ConfigError } from "./index.ts";
 
@@ -43,4 +43,14 @@ export function endOfCertificate(chain: string): number | null {
   } catch {
     return null;
   }
+}
+
+/** Why the program that sets DNS records cannot be run, as a sentence; null where it can, is found on PATH or is not set. */
+export function hookFault({ dns_hook }: Pick<Config, "dns_hook">): string | null {
+  if (dns_hook === null || !dns_hook.includes("/")) return null;
+  try {
+    accessSync(dns_hook, constants.X_OK);
+    if (statSync(dns_hook).isFile()) return null;
+  } catch {} // said below
+  return `SVC_DNS_HOOK is ${JSON.stringify(dns_hook)}: it must be a program that this user can run (chmod 755).`;
 }

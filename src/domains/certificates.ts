@@ -1,11 +1,12 @@
 /** Orders certificates for all domains that are active, and for the server's own names where a hook sets their DNS records (BEYOND 10): one turn
  *  orders what is due, a few at a time. */
-import { spawn } from "node:child_process";
+import { type ChildProcessByStdio, spawn } from "node:child_process";
+import type { Readable } from "node:stream";
 import packageJson from "../../package.json" with { type: "json" };
 import { visibleLine } from "../base/visible.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { environmentOfOthers } from "../run/child.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, ownNames } from "../config/index.ts";
 import { readAuthority } from "../config/tls.ts";
 import { certificateFiles, type Store } from "../store/index.ts";
 import { AcmeFailure, challengeRecord, type ChallengeToMeet, createAcme, type Issued, newKey } from "./acme.ts";
@@ -33,39 +34,56 @@ export type Ordered = ({ error: string } | { error: null; ends: number }) & {
 /** Orders at once: a name whose host does not answer takes an authority half a minute. */
 const AT_ONCE = 4;
 const HOOK_MS = 120_000;
-/** The first pause after a hook that failed: its operator is about to mend it, and no authority counts what it was not told to look at. */
+/** The first pause after a hook that failed: its operator is about to mend it. */
 const HOOK_PAUSE_MS = 5 * 60_000;
 const MOST_SAID = 2000;
-/** A failure of orders that a start with other settings ends begins with one of these. */
+/** The owners of domains are told so; the log says once what the operator may do. */
 const NO_PLAIN_PORT = "This server has no plain port";
-const MENDED_BY_A_START = ["SVC_DNS_HOOK", NO_PLAIN_PORT];
-const noPlainPort = (): AcmeFailure =>
-  new AcmeFailure(
-    `${NO_PLAIN_PORT}, at which the authority would look for the proof: ask its operator to set --http-port (SVC_HTTP_PORT).`,
-    0,
-    UNIT_MS.d,
-  );
+const noPlainPort = {
+  error: `${NO_PLAIN_PORT}, at which the authority would look for the proof: ask its operator to set --http-port (SVC_HTTP_PORT).`,
+  first_ms: UNIT_MS.d,
+  retry_ms: 7 * UNIT_MS.d,
+};
+
+/** Some errors are thrown, and others come as an event. */
+function startHook(hook: string, words: string[]): ChildProcessByStdio<null, Readable, Readable> | Error {
+  try {
+    return spawn(hook, words, {
+      env: environmentOfOthers(),
+      stdio: ["ignore", "pipe", "pipe"],
+      timeout: HOOK_MS,
+      killSignal: "SIGKILL",
+    });
+  } catch (error) {
+    return error as Error;
+  }
+}
 
 /** Runs `<hook> present|cleanup <name> <value>`, without a shell and the server's own variables. Throws `AcmeFailure` unless it ends with 0 in two minutes. */
 function runHook(hook: string, action: "present" | "cleanup", name: string, value: string): Promise<void> {
   const { promise, resolve, reject } = Promise.withResolvers<void>();
-  const child = spawn(hook, [action, name, value], {
-    env: environmentOfOthers(),
-    stdio: ["ignore", "pipe", "pipe"],
-    timeout: HOOK_MS,
-    killSignal: "SIGKILL",
-  });
   let said = "";
   const keep = (piece: Buffer) => void (said.length < MOST_SAID && (said += piece.toString().slice(0, MOST_SAID)));
-  child.stdout.on("data", keep);
-  child.stderr.on("data", keep);
   const failed = (why: string) => {
     const words = visibleLine(said.trim()).slice(-300);
     const saying = words === "" ? "" : ` It said: ${words}`;
     const sentence = `SVC_DNS_HOOK (${hook} ${action} ${name} …) ${why}: see whether it ${action === "present" ? "sets" : "removes"} the record.${saying}`;
     reject(new AcmeFailure(sentence, 0, HOOK_PAUSE_MS));
   };
-  child.on("error", (error) => failed(`could not be started (${error.message})`));
+  const notStarted = (error: Error) =>
+    failed(
+      (error as NodeJS.ErrnoException).code === "ENOEXEC"
+        ? "is no program (of a script the first line is #!/bin/sh, or names another program so)"
+        : `could not be started (${error.message})`,
+    );
+  const child = startHook(hook, [action, name, value]);
+  if (child instanceof Error) {
+    notStarted(child);
+    return promise;
+  }
+  child.stdout.on("data", keep);
+  child.stderr.on("data", keep);
+  child.on("error", notStarted);
   // Not `close`: a grandchild that holds its pipes must not hold the order.
   child.on("exit", (code, signal) => {
     child.stdout.destroy();
@@ -111,14 +129,17 @@ async function isTheirOwn(name: string, { data_dir, now }: OrderParts): Promise<
 
 const isOwn = (name: string, { own_names }: OrderParts): boolean => own_names.some((own) => own === name);
 
-/** Orders one; null where the operator has put a pair of their own there. */
+/** Orders one; null where the operator has put a pair of their own there, or set no port at which it could be proved. */
 async function orderOne(name: string, parts: OrderParts): Promise<Ordered | null> {
   const { certificates } = parts.store;
   if (await isTheirOwn(name, parts)) return null;
   await certificates.begin(name);
+  if (!isOwn(name, parts) && !parts.has_plain_port) {
+    await certificates.noteFailed({ name, ...noPlainPort });
+    return null;
+  }
   const untidy: Pick<Ordered, "left"> = {};
   try {
-    if (!isOwn(name, parts) && !parts.has_plain_port) throw noPlainPort();
     const pair = isOwn(name, parts)
       ? await parts.order(
           name,
@@ -208,11 +229,11 @@ async function openAuthority(config: Config, directory: string, store: Store, no
     account_key: await store.acmeAccount(newKey()),
     user_agent: `svc-server/${packageJson.version}`,
   };
-  const [sites = ""] = config.sites_domain.split(":");
-  const own_names = hook === null || config.tls_cert !== null ? [] : [new URL(config.base_url).hostname, `*.${sites}`];
-  // A server is started anew once its hook is mended, and its plain port set.
-  for (const why of MENDED_BY_A_START) await store.certificates.hasten(why);
+  const own_names = hook === null || config.tls_cert !== null ? [] : ownNames(config);
   const has_plain_port = config.http_port !== null;
+  // A server is started anew once its hook is mended, or its plain port set.
+  await store.certificates.hasten("SVC_DNS_HOOK");
+  if (has_plain_port) await store.certificates.hasten(NO_PLAIN_PORT);
   const parts: OrderParts = { data_dir, order: createAcme(options, now), store, own_names, hook, has_plain_port, now };
   return async (): Promise<Ordered[]> => {
     await forgetOrphans(parts);

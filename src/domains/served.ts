@@ -1,6 +1,6 @@
 /** The certificates that a serving process gives to those who connect: the server's own first, which whoever names no host or an unknown one gets, and
  *  one for each name in `DATA/certs` (BEYOND 10). They are read again when the folder says so, and by SIGHUP. */
-import type { Config } from "../config/index.ts";
+import { type Config, ownNames } from "../config/index.ts";
 import { endOfCertificate, readTls } from "../config/tls.ts";
 import { UNIT_MS } from "../base/units.ts";
 import { every, loggedBy } from "../run/every.ts";
@@ -46,7 +46,7 @@ function tellingUnusable(log: Log) {
 
 /** A pair that nobody trusts: it is there so that the port can be opened before the first order is through. */
 function makeshift({ config, now, log }: ServedParts): () => ServedCertificate {
-  const names = [new URL(config.base_url).hostname, `*.${config.sites_domain.replace(/:\d+$/, "")}`];
+  const names = ownNames(config);
   let made: ServedCertificate | null = null;
   return () => {
     if (made !== null) return made;

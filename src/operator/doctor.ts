@@ -25,8 +25,8 @@ import { X509Certificate } from "node:crypto";
 import { lookup } from "node:dns/promises";
 import { isIP } from "node:net";
 import { randomName } from "../base/random.ts";
-import { listenError } from "../config/machine.ts";
-import { readTls } from "../config/tls.ts";
+import { listenError, tryToListen } from "../config/machine.ts";
+import { hookFault, readTls } from "../config/tls.ts";
 
 const CHECKS: Readonly<Record<string, Check>> = { dns, certificate, disk, clock, permissions, ports, backups };
 
@@ -296,6 +296,8 @@ function certificate(patient: Patient): Finding {
     const { message } = error as Error;
     return { status: "fail", message: `${message} Is it readable for this user, and are both of one pair?` };
   }
+  const fault = hookFault(config);
+  if (fault !== null) return { status: "fail", message: fault };
   if (pair === null) {
     const message = isSecure(config)
       ? "No certificate is set (--tls-cert): the server orders one for its own names itself (SVC_ACME, SVC_DNS_HOOK), and its log says how that went."
@@ -372,29 +374,26 @@ function isOwnServers(port: number, data_dir: string): boolean {
   return [...sockets].some(([inode, uid]) => uid === process.getuid?.() && !seen.has(inode));
 }
 
-/** Listens for a moment. Returns the error if that fails. */
-function tryToListen(hostname: string, port: number): NodeJS.ErrnoException | null {
-  try {
-    Bun.listen({ hostname, port, socket: { data() {} } }).stop(true);
-    return null;
-  } catch (error) {
-    return error as NodeJS.ErrnoException;
-  }
+/** Whether the server can listen, or already does: at both of its ports. */
+function ports({ config }: Patient): Finding {
+  const { http_port } = config;
+  return worst([
+    portOf(config, "--port"),
+    ...(http_port === null ? [] : [portOf({ ...config, port: http_port }, "--http-port")]),
+  ]);
 }
 
-/** Whether the server can listen, or already does. */
-function ports({ config }: Patient): Finding {
-  const { host, port, data_dir } = config;
+function portOf({ host, port, data_dir }: Pick<Config, "host" | "port" | "data_dir">, flag: string): Finding {
   if (port === 0) return { status: "ok", message: "The server picks a free one (--port 0)." };
   if (isOwnServers(port, data_dir)) {
     return { status: "ok", message: `Port ${port} is held by this data directory's own server.` };
   }
   const error = tryToListen(host, port);
   if (error === null) return { status: "ok", message: `Port ${port} of ${host} is free.` };
-  const known = listenError(error, config);
-  const taken = `Port ${port} of ${host} is taken by another program: ss -ltnp 'sport = :${port}' names it. Stop that, or set another --port.`;
+  const known = listenError(error, { host, port });
+  const taken = `Port ${port} of ${host} is taken by another program: ss -ltnp 'sport = :${port}' names it. Stop that, or set another ${flag}.`;
   return {
     status: "fail",
-    message: known ?? (error.code === "EADDRINUSE" ? taken : `${error.message}: set another --port or --host.`),
+    message: known ?? (error.code === "EADDRINUSE" ? taken : `${error.message}: set another ${flag} or --host.`),
   };
 }

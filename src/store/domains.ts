@@ -324,7 +324,7 @@ const failed = statement(
      state = case when expires_at > ?5 then 'active' else 'failed' end where name = ?1`,
 );
 const hasten = statement(
-  "update certificates set next_at = ?1 where next_at > ?1 and substr(error, 1, length(?2)) = ?2",
+  "update certificates set next_at = ?1, failures = 0 where next_at > ?1 and substr(error, 1, length(?2)) = ?2",
 );
 const orphans = statement<{ name: string }>(
   `select name from certificates where next_at <= ?
@@ -384,7 +384,7 @@ export const CERTIFICATES = {
   begin: write(({ now }, name: string) => beginOrder.do(name, now())),
   noteIssued: write((_, name: string, expires_at: string, next_at: number) => issued.do(name, expires_at, next_at)),
   noteFailed: write(({ now }, wanted: Failed) => noteFailed(wanted, now())),
-  /** Those whose last order failed with a sentence that begins so are due now. */
+  /** Those whose last order failed with a sentence that begins so are due now, as if nothing had failed. */
   hasten: write(({ now }, why: string) => hasten.do(now(), why)),
   /** Names that no site has any more, and whose certificate would be renewed by now. */
   orphans: read(({ now }) => orphans.all(now())),

@@ -180,6 +180,9 @@ export function startUpkeep(
     const ms = row.job.every_ms(config);
     return ms === null ? [] : [every(ms, () => order(row), row.failed)];
   });
+  if (config.acme !== null && config.http_port === null) {
+    log.event("certificate: those of domains are ordered only where --http-port (SVC_HTTP_PORT) is set");
+  }
   const look = watchingDatabase(config, log, figures);
   clocks.push(every(LOOK_MS, look, loggedBy(log, "looking for the database")));
   const telling = [

@@ -1,7 +1,7 @@
 /** Notices to the operator (CONTRACT 7.5): what is looked for each second, and the letters as their receiver gets them. Reports
  *  and quarantines are noted where they happen, in the database. */
 import { humanSize, UNIT_MS } from "../base/units.ts";
-import type { Config } from "../config/index.ts";
+import { type Config, ownNames } from "../config/index.ts";
 import { siteUrl } from "../http/hosts.ts";
 import { type ErrorLine, readBulletins } from "../run/bulletin.ts";
 import { CERTIFICATE_MS, certificateLeft } from "../run/metrics.ts";
@@ -24,17 +24,24 @@ interface Happened {
 const OWN_TYPES: readonly (readonly [topic: RegExp, type: NoticeType | null])[] = [
   [/^sweep\b/, "sweep.failed"],
   [/^backup\b/, "backup.failed"],
-  [/^certificate:/, null], // its end is told by the figure
+  [/^certificate: (?:new connections get|it has ended)/, null], // its end is told by the figure
 ];
 
-function ofLine({ at, message }: ErrorLine): Happened | null {
+/** An order for the domain of a site is its owner's to mend, who is told. */
+function isOfDomain(message: string, own_names: readonly string[]): boolean {
+  const name = /^certificate: ([^ :]+): /.exec(message)?.[1];
+  return name !== undefined && own_names.every((own) => own !== name);
+}
+
+function ofLine({ at, message }: ErrorLine, own_names: readonly string[]): Happened | null {
   const type = OWN_TYPES.find(([topic]) => topic.test(message))?.[1];
-  return type === null ? null : { type: type ?? "error.logged", item: { at, message } };
+  if (type === null || isOfDomain(message, own_names)) return null;
+  return { type: type ?? "error.logged", item: { at, message } };
 }
 
 /** The error lines of all processes that came since the last look. `since`: those that are older were told before this thread
  *  began. */
-function newLines(figures: NoticingParts["store"]["figures"]) {
+function newLines(figures: NoticingParts["store"]["figures"], own_names: readonly string[]) {
   /** By the place of a process: errors in all, and the lines that were there. */
   let known: { in_all: number; lines: Set<string> }[] | null = null;
   const keyOf = ({ at, message }: ErrorLine) => `${at} ${message}`;
@@ -54,7 +61,8 @@ function newLines(figures: NoticingParts["store"]["figures"]) {
       in_all: errors_in_all,
       lines: new Set(errors.map(keyOf)),
     }));
-    return { lines: fresh.map(ofLine).filter((one) => one !== null), untold, told: () => void (known = kept) };
+    const lines = fresh.map((line) => ofLine(line, own_names)).filter((one) => one !== null);
+    return { lines, untold, told: () => void (known = kept) };
   };
 }
 
@@ -65,7 +73,7 @@ const REMIND_MS = UNIT_MS.d;
  *  may go out, with what is true then. */
 export function noticing({ config, store, now }: NoticingParts): () => Promise<void> {
   const { notices, figures } = store;
-  const errors = newLines(figures);
+  const errors = newLines(figures, ownNames(config));
   let was_high = true; // a start knows from the last letter what was told
 
   function disk(row: NoticeRow): Happened | null {

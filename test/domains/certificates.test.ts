@@ -50,13 +50,20 @@ const isFor = async (port: number, name: string): Promise<boolean> =>
 
 describe("BEYOND 10: settings", () => {
   const HOOK = { SVC_DNS_HOOK: "/usr/local/bin/hook" };
+  const NAMED = ["--base-url", "https://svc.example"];
   test.each([
     [["--http-port", "80"], {}, "the plain port beside https"],
     [[...OWN, "--http-port", "8443", "--port", "8443"], {}, "are the same"],
     [["--http-port", "80"], { SVC_ACME: "letsencrypt" }, "the plain port beside https"],
-    [[], { SVC_ACME: "letsencrypt" }, "set --tls-cert and --tls-key for those, or SVC_DNS_HOOK"],
     [OWN, { SVC_ACME: "letsencrypt" }, "needs --http-port"],
-    [[], { SVC_ACME: "off", ...HOOK }, "SVC_ACME is off"],
+    [[], { SVC_ACME: "letsencrypt" }, "set --tls-cert and --tls-key for those, or SVC_DNS_HOOK"],
+    [["--http-port", "80"], { SVC_ACME: "off", ...HOOK }, "SVC_ACME is off"],
+    [[], HOOK, "set --base-url"],
+    [["--base-url", "http://svc.example"], HOOK, "https://<a public name>"],
+    [["--base-url", "https://192.0.2.1", "--sites-domain", "sites.example"], HOOK, "https://<a public name>"],
+    [["--base-url", "https://[2001:db8::1]", "--sites-domain", "sites.example"], HOOK, "https://<a public name>"],
+    [["--base-url", "https://svc.localhost"], HOOK, "https://<a public name>"],
+    [[...NAMED, "--sites-domain", "localhost:8443"], HOOK, "set --sites-domain"],
     [OWN, HOOK, "set one of them"],
     [OWN, { SVC_ACME: "http://ca.example/dir" }, "off, letsencrypt, or the https URL of a directory"],
     [OWN, { SVC_ACME: "yes" }, "off, letsencrypt, or the https URL of a directory"],
@@ -72,8 +79,9 @@ describe("BEYOND 10: settings", () => {
   test.each([
     [[...OWN, "--http-port", "80"], {}, "https"],
     [[...OWN, "--http-port", "80"], { SVC_ACME: "letsencrypt" }, "https"],
-    [["--http-port", "80"], { SVC_ACME: "letsencrypt", ...HOOK }, "https"],
-    [[], HOOK, "https"],
+    [[...NAMED, "--http-port", "80"], { SVC_ACME: "letsencrypt", ...HOOK }, "https"],
+    [NAMED, HOOK, "https"],
+    [[...NAMED, "--sites-domain", "sites.example:8443"], HOOK, "https"],
     [[], { SVC_DNS: "9.9.9.9, [2620:fe::fe]:53,2620:fe::9,127.0.0.1:5353" }, "http"],
   ])("%j with %j is taken, and the base URL is %s", (flags, env, scheme) => {
     const { base_url, acme } = readConfig(flags, env as Record<string, string>);

@@ -16,7 +16,8 @@ const timespec = new BigInt64Array(2);
  *  machine is busy, they had all the processor time three times in a row while this one had none, and a match of a microsecond
  *  seemed to take ten milliseconds. `process.threadCpuUsage` tells it in steps of some milliseconds (bun.md 8). */
 function workedHere(): number {
-  libc.symbols.clock_gettime(CLOCK_THREAD_CPUTIME_ID, timespec);
+  if (libc.symbols.clock_gettime(CLOCK_THREAD_CPUTIME_ID, timespec) !== 0)
+    throw new Error("This system has no clock of a thread's work.");
   return Number(timespec[0]) * 1000 + Number(timespec[1]) / 1e6;
 }
 

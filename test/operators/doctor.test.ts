@@ -5,6 +5,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { certificateFor, pairFiles } from "../kit/certificate.ts";
 import { operator } from "../kit/operator.ts";
+import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
 import { temporaryFolder } from "../kit/process.ts";
 import { startServer } from "../kit/server.ts";
 
@@ -144,6 +145,22 @@ describe("certificate", () => {
   });
 });
 
+describe("the program that sets DNS records (SVC_DNS_HOOK)", () => {
+  const NAMED = ["--base-url", "https://svc.invalid", "--sites-domain", "sites.invalid"];
+  test.each<[string, number | null, Finding["status"], string]>([
+    ["is there", 0o755, "skip", "the server orders one for its own names itself"],
+    ["may not be run", 0o644, "fail", "it must be a program that this user can run (chmod 755)"],
+    ["is not there", null, "fail", "it must be a program that this user can run (chmod 755)"],
+  ])("one that %s", async (_, mode, status, sentence) => {
+    await using dir = await temporaryFolder();
+    const hook = join(dir.path, "hook");
+    if (mode !== null) await writeFile(hook, "#!/bin/sh\n");
+    if (mode !== null) chmodSync(hook, mode);
+    const of = await examine(join(dir.path, "data"), NAMED, { SVC_DNS_HOOK: hook });
+    expect(of("certificate")).toMatchObject(found(status, sentence));
+  });
+});
+
 describe("disk", () => {
   test("where deploys without an account are refused: warn", async () => {
     await using dir = await temporaryFolder();
@@ -227,6 +244,13 @@ describe.if(process.platform === "linux")("ports", () => {
     expect(await at(dir.path, port)).toMatchObject(found("fail", "is taken by another program: ss -ltnp", "--port"));
     await server.stop();
     expect(await at(server.data_dir, port)).toMatchObject(found("ok", `Port ${port} of 127.0.0.1 is free`));
+  });
+
+  test("the plain port beside https, too", async () => {
+    await using server = await startServer();
+    await using dir = await temporaryFolder();
+    const flags = ["--http-port", String(server.port), "--tls-cert", TLS_CERT, "--tls-key", TLS_KEY];
+    expect(await at(dir.path, 0, ...flags)).toMatchObject(found("fail", "is taken by another program", "--http-port"));
   });
 
   test("an address that is none of this machine's: fail", async () => {

@@ -7,6 +7,7 @@ import { certificateFor, pairFiles } from "../kit/certificate.ts";
 import { read, write } from "../kit/database.ts";
 import { blobFile, operate, operator } from "../kit/operator.ts";
 import { TLS_CERT, TLS_KEY } from "../kit/paths.ts";
+import { freePort } from "../kit/pebble.ts";
 import { local, startProcess, temporaryFolder } from "../kit/process.ts";
 import { type DeployResult, JSON_TYPE, startServer, type TestServer, ZIP } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
@@ -159,6 +160,24 @@ describe("what is posted", () => {
     await until(() => there.received.length === 2, 50);
     server.advance(-20 * 24 * HOUR_MS); // a clock that ran ahead silences nothing
     await until(() => there.received.length === 3, 50);
+  });
+
+  test("the server's own certificate that could not be ordered, and not those of sites' domains", async () => {
+    const there = receiver();
+    const names = ["--base-url", "https://svc.example.org", "--sites-domain", "sites.example.org"];
+    const acme = { SVC_ACME: "https://127.0.0.1:9/directory", SVC_DNS_HOOK: "/usr/local/bin/svc-dns" };
+    await using server = await startServer(to(there), ...names, "--http-port", String(freePort()), acme);
+    const host = { ...ZIP, host: "svc.example.org" };
+    const { site_id } = (await (await server.post(zipOf({ "index.html": "x" }), host)).json()) as DeployResult;
+    const domain = ["www.garden.example", site_id, "active", "2026-01-01T00:00:00.000Z"];
+    write(server.data_dir, "insert into domains (domain, site_id, state, added_at) values (?, ?, ?, ?)", ...domain);
+    const failed = () => read(server.data_dir, "select name from certificates where error is not null").length;
+    await until(() => failed() === 3 && there.received.length > 0, 50);
+    server.advance(2 * MINUTE_MS);
+    await afterALook();
+    const lines: { message: string }[] = dataOf(there, "error.logged").flatMap((data) => data.lines);
+    const told = lines.map(({ message }) => /^certificate: (\S+): /.exec(message)?.[1]);
+    expect(told.toSorted()).toEqual(["*.sites.example.org", "svc.example.org"]);
   });
 
   test("a certificate that ends within 14 days, once a day", async () => {

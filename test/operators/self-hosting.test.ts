@@ -76,6 +76,17 @@ describe("a server in ten minutes", () => {
     expect(manual.CERTBOT).toContain("-d svc.example -d '*.sites.example'");
   });
 
+  test("by svc itself the hook is all that its settings gain, and the pair goes", () => {
+    expect(manual.BY_ITSELF).toContain("sed -i '/^SVC_TLS_/d' /etc/svc/env");
+    const lines = manual.INSTALL.split("\n").filter((line) => !line.startsWith("SVC_TLS_"));
+    const added = /^printf '%s\\n' (.+) >> \/etc\/svc\/env$/m.exec(manual.BY_ITSELF)![1]!.split(" ");
+    const config = readConfig([], variablesOf([...lines, ...added].join("\n")));
+    expect(config).toMatchObject({ tls_cert: null, port: 443, http_port: 80, dns_hook: "/usr/local/bin/svc-dns" });
+    expect(config.acme).toContain("letsencrypt.org");
+    for (const line of ["svc-server dns-hook cloudflare > /usr/local/bin/svc-dns", "chown svc:svc /etc/svc/dns-token"])
+      expect(manual.BY_ITSELF).toContain(line);
+  });
+
   test("behind Caddy the server is on this machine alone, and trusts it", () => {
     const gone = /^SVC_(?:HOST|PORT|TLS_\w+)=/;
     expect(manual.BEHIND_CADDY).toContain("sed -i '/^SVC_HOST=/d; /^SVC_PORT=/d; /^SVC_TLS_/d' /etc/svc/env");

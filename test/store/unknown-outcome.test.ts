@@ -111,7 +111,7 @@ onLinux.each(["1", "2"])(
     refuseWrites(server);
     write(dir.path, "update sites set expires_at = ?", Date.now() - 1);
     expect(await server.exited).toBe(70);
-    // Where the log was brought into the database before anything was written, that failed first, and ends nothing.
+    // Bringing the log into the database may have failed before anything was written, which ends nothing.
     expect(server.stderr().match(/sweep: disk I\/O error/g)!.length).toBeWithin(1, 3);
 
     const restarted = await startProcess(flags);

@@ -180,7 +180,7 @@ async function rollBack(on: Wire, patience: Patience): Promise<void> {
   } catch {} // see above
 }
 
-/** Whoever reads has the answer before the transaction has ended: the connection alone waits for that. */
+/** The answer is there before the transaction has ended: the connection alone waits for that. */
 async function snapshot<T>(pool: Pool, op: Op<T>): Promise<T> {
   const sql = pool.current();
   const patience: Patience = (asked) => pool.answer(sql, READ_MS, asked);

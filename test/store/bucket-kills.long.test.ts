@@ -79,17 +79,23 @@ test(`SCALE 3: ${KILLS} kills, sweeps without a pause, late deletions: every fil
       }
     }
   };
-  /** An hour of others is a third of a second here. Rows are locked in the order of the service's own statements. */
-  const sweeper = async () => {
+  /** An hour of others is a third of a second here. Rows are locked in the order of the service's own statements, and by one connection: two that
+   *  renew one row, while deploys name it, can wait for each other at the versions of that row (PostgreSQL ends one of them, and the service tries again). */
+  const aging = async () => {
     while (!over) {
       await sql.unsafe(
         `with old as (select blob_no from blobs where touched_at < now() - interval '0.3 s' order by sha256 for no key update)
          update blobs set touched_at = now() - interval '61 minutes' from old where blobs.blob_no = old.blob_no`,
       );
+      await Bun.sleep(10);
+    }
+  };
+  const sweeper = async () => {
+    while (!over) {
       await operations.sweep(Date.now(), true).catch(() => {});
     }
   };
-  const working = [...Array.from({ length: CLIENTS }, client), sweeper(), sweeper()];
+  const working = [...Array.from({ length: CLIENTS }, client), aging(), sweeper(), sweeper()];
   for (let kills = 0; kills < KILLS; kills++) {
     const enough = acknowledged + BETWEEN;
     await until(() => acknowledged >= enough);

@@ -66,6 +66,9 @@ const repeated = (work: () => unknown, times: number) => () => {
   for (let n = 0; n < times; n++) work();
 };
 
+/** After so much work as many rounds are enough as for what is long by itself: all of them would take a busy machine minutes. */
+const MOST_WORK_MS = 5000;
+
 /** So much less than what is enough that another look would not change it. */
 const CLEAR = 0.6;
 
@@ -77,8 +80,11 @@ function compare(
   { runs, rounds, enough }: { runs: number; rounds: number; enough: (part: number) => number },
 ): { part: number; all: number; enough: number } {
   let [least, all] = [Infinity, Infinity];
+  const began = workedHere();
   const clear = (): boolean => all <= CLEAR * enough(least);
-  for (let round = 0; round < rounds && (round === 0 || !clear()); round++) {
+  const known = (round: number): boolean =>
+    round > 0 && (clear() || (round >= LONG_ROUNDS && workedHere() - began > MOST_WORK_MS));
+  for (let round = 0; round < rounds && !known(round); round++) {
     least = Math.min(least, fastest(runs, part));
     for (let run = 0; run < 5 && !(run > 0 && clear()); run++) all = Math.min(all, cpuOf(whole));
   }

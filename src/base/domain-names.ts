@@ -28,7 +28,8 @@ export function domainName(written: string): string | null {
   return /^\d+$/.test(labels.at(-1)!) ? null : host;
 }
 
-const isAtOrBelow = (domain: string, parent: string): boolean => domain === parent || domain.endsWith(`.${parent}`);
+export const isAtOrBelow = (domain: string, parent: string): boolean =>
+  domain === parent || domain.endsWith(`.${parent}`);
 
 /** A sentence: why no site can have a domain of this name. Null if one may. `domain` is as `domainName` made it. */
 export function faultOfDomain(domain: string, { base_url, sites_domain }: ServerNames): string | null {

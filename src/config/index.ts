@@ -1,6 +1,6 @@
 /** The configuration: read once from flags and environment by the rows of settings.ts. `--help`, `--print-config` and the
  *  error for a bad value come from the same rows (CONTRACT 1). */
-import { isIP } from "node:net";
+import { domainName, isAtOrBelow } from "../base/domain-names.ts";
 import { hasFlag, type KnownFlag, scanArguments } from "../command/arguments.ts";
 import { flagMeant } from "../command/nearest.ts";
 import { connectionsAllowed } from "./machine.ts";
@@ -136,9 +136,8 @@ function refuseUnfitShared(values: Values): void {
   }
 }
 
-/** Names that no authority certifies. */
-const isOfOneMachine = (host: string): boolean =>
-  isIP(host.replace(/^\[|\]$/g, "")) !== 0 || /^(?:.*\.)?localhost$/.test(host);
+/** Whether an authority may certify it: no address, no single word, nothing of this machine alone. */
+const isCertifiable = (host: string): boolean => domainName(host) !== null && !isAtOrBelow(host, "localhost");
 
 function refuseUnfitHook({ acme, tls_cert, base_url, sites_domain }: Values): void {
   if (acme === null) {
@@ -151,12 +150,12 @@ function refuseUnfitHook({ acme, tls_cert, base_url, sites_domain }: Values): vo
       "SVC_DNS_HOOK lets the server order the certificates for its own names, and --tls-cert (SVC_TLS_CERT) gives it another: set one of them.",
     );
   }
-  if (base_url === null || !base_url.startsWith("https:") || isOfOneMachine(new URL(base_url).hostname)) {
+  if (base_url === null || !base_url.startsWith("https:") || !isCertifiable(new URL(base_url).hostname)) {
     throw new ConfigError(
       "SVC_DNS_HOOK lets the server order a certificate for the host of its base URL: set --base-url (SVC_BASE_URL) to https://<a public name>.",
     );
   }
-  if (sites_domain !== null && isOfOneMachine(sites_domain.replace(/:\d+$/, ""))) {
+  if (sites_domain !== null && !isCertifiable(sites_domain.replace(/:\d+$/, ""))) {
     throw new ConfigError(
       "SVC_DNS_HOOK lets the server order a certificate for the sites: set --sites-domain (SVC_SITES_DOMAIN) to a public name.",
     );

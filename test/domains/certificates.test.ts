@@ -63,6 +63,7 @@ describe("BEYOND 10: settings", () => {
     [["--base-url", "https://192.0.2.1", "--sites-domain", "sites.example"], HOOK, "https://<a public name>"],
     [["--base-url", "https://[2001:db8::1]", "--sites-domain", "sites.example"], HOOK, "https://<a public name>"],
     [["--base-url", "https://svc.localhost"], HOOK, "https://<a public name>"],
+    [["--base-url", "https://svc"], HOOK, "https://<a public name>"],
     [[...NAMED, "--sites-domain", "localhost:8443"], HOOK, "set --sites-domain"],
     [OWN, HOOK, "set one of them"],
     [OWN, { SVC_ACME: "http://ca.example/dir" }, "off, letsencrypt, or the https URL of a directory"],

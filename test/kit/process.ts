@@ -115,6 +115,12 @@ function endWithThisProcess(child: Bun.Subprocess): void {
 
 export const local = ({ port }: Pick<ServerProcess, "port">): string => `http://127.0.0.1:${port}`;
 
+/** A line of `/metrics` without labels. */
+export async function figure(server: Pick<ServerProcess, "port">, name: string): Promise<number> {
+  const text = await (await fetch(`${local(server)}/metrics`)).text();
+  return Number(new RegExp(`^${name} (.+)$`, "m").exec(text)![1]);
+}
+
 /** Its exit code after this signal. */
 export function ended(server: ServerProcess, signal: NodeJS.Signals): Promise<number> {
   server.kill(signal);

@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from "bun:test";
 import { dlopen, FFIType, ptr } from "bun:ffi";
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { figure, local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import { until } from "../kit/until.ts";
 
 setDefaultTimeout(60_000);
@@ -19,11 +19,6 @@ function limitOpenFiles({ pid }: ServerProcess, most: bigint): void {
   expect(symbols.prlimit(pid, OPEN_FILES, null, ptr(limits))).toBe(0);
   limits[0] = most < limits[1]! ? most : limits[1]!;
   expect(symbols.prlimit(pid, OPEN_FILES, ptr(limits), null)).toBe(0);
-}
-
-async function figure(server: ServerProcess, name: string): Promise<number> {
-  const text = await (await fetch(`${local(server)}/metrics`)).text();
-  return Number(new RegExp(`^${name} (.+)$`, "m").exec(text)![1]);
 }
 
 const sweeps = (server: ServerProcess) => figure(server, "svc_sweeps_total");

@@ -6,7 +6,7 @@ import { dlopen, FFIType, ptr } from "bun:ffi";
 import { write } from "../kit/database.ts";
 import { listed } from "../kit/operator.ts";
 import { PASSWORD } from "../kit/people.ts";
-import { deployProcesses, local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
+import { deployProcesses, figure, local, type ServerProcess, startProcess, temporaryFolder } from "../kit/process.ts";
 import type { DeployResult } from "../kit/server.ts";
 import { until } from "../kit/until.ts";
 import { zipOf } from "../kit/zip.ts";
@@ -31,8 +31,6 @@ const deploy = (server: ServerProcess): Promise<Response> =>
   });
 const page = (server: ServerProcess, { slug }: DeployResult): Promise<Response> =>
   fetch(`${local(server)}/`, { headers: { host: `${slug}.localhost:${server.port}` } });
-
-const metrics = async (server: ServerProcess): Promise<string> => (await fetch(`${local(server)}/metrics`)).text();
 
 const onLinux = test.skipIf(process.platform !== "linux");
 
@@ -106,8 +104,7 @@ onLinux.each(["1", "2"])(
     const flags = ["--data-dir", dir.path, "--gc-interval", "1s", "--workers", workers];
     const server = await startProcess(flags);
     expect((await deploy(server)).status).toBe(200);
-    const swept = async () => Number(/^svc_sweeps_total (.+)$/m.exec(await metrics(server))![1]);
-    await until(async () => (await swept()) > 0); // its database is open: opening it is tried again
+    await until(async () => (await figure(server, "svc_sweeps_total")) > 0); // its database is open: opening it is tried again
     refuseWrites(server);
     write(dir.path, "update sites set expires_at = ?", Date.now() - 1);
     expect(await server.exited).toBe(70);

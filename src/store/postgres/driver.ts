@@ -180,14 +180,14 @@ async function rollBack(on: Wire, patience: Patience): Promise<void> {
   } catch {} // see above
 }
 
-/** The answer is there before the transaction has ended: the connection alone waits for that. */
+/** The answer is there before the transaction has ended: only the connection waits for its end. */
 async function snapshot<T>(pool: Pool, op: Op<T>): Promise<T> {
   const sql = pool.current();
   const patience: Patience = (asked) => pool.answer(sql, READ_MS, asked);
   const on = await sql.reserve();
-  const begun = underWay();
-  begun.add(on.unsafe(SNAPSHOT));
   try {
+    const begun = underWay();
+    begun.add(on.unsafe(SNAPSHOT));
     return await drive(on, op, false, patience, begun);
   } finally {
     void rollBack(on, patience).finally(() => on.release());
